@@ -2,18 +2,12 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/check/choices.h"
 
-/* More alternatives than a hint has room for. */
-enum {
-    HINT_SIZE = sizeof((sl_error *)0)->hint,
-    ALTERNATIVES_MAX = HINT_SIZE / 2,
-    NUMBER_SIZE = 24
-};
+/* More than a hint has room for. */
+enum { HINT_SIZE = sizeof((sl_error *)0)->hint, NAMED_MAX = HINT_SIZE / 3 };
 
 /* What becomes of a fault, and of all else, when a hint is followed; the better the later. */
 typedef enum standing {
@@ -117,12 +111,25 @@ set_word(sl_question *q, const char *name, const char *word)
     return true;
 }
 
+/* A number of few digits. */
+static bool
+read_number(const char *text, uint64_t *out)
+{
+    const size_t length = strlen(text);
+
+    if (length == 0 || length > 18 || strspn(text, "0123456789") != length)
+        return false;
+    for (*out = 0; *text != '\0'; text++)
+        *out = 10 * *out + (uint64_t)(*text - '0');
+    return true;
+}
+
 static bool
 set_value(sl_question *q, const char *name, const char *value)
 {
-    const bool number = *value != '\0' && strspn(value, "0123456789") == strlen(value);
+    uint64_t number = 0;
 
-    return number ? set_number(q, name, strtoull(value, NULL, 10)) : set_word(q, name, value);
+    return read_number(value, &number) ? set_number(q, name, number) : set_word(q, name, value);
 }
 
 /* Does what an alternative says; false, and anything, when it is not understood. */
@@ -133,7 +140,8 @@ follow(const char *words, const char *pointer, sl_question *q)
     char text[HINT_SIZE];
     char *next = NULL;
 
-    (void)snprintf(text, sizeof text, "%s", words);
+    assert(strlen(words) < sizeof text);
+    memcpy(text, words, strlen(words) + 1);
     for (char *part = text; part != NULL; part = next) {
         next = strstr(part, with);
         if (next != NULL) {
@@ -182,95 +190,92 @@ stand_with(const refusal *r, const sl_question *tried)
     return sl_choice_is_uneven(r->question, tried) ? UNEVEN : code == SL_OK ? LEGAL : MENDED;
 }
 
-/* Alternatives of a hint in the order in which it names them. */
+/* What there is to do: values of the field at fault, those of the best standing that any has; and what
+ * the rule named. */
 typedef struct alternatives {
-    uint32_t count;
-    struct alternative {
-        char words[HINT_SIZE];
+    uint64_t values[SL_CHOICES_MAX];
+    uint32_t value_count;
+    standing of_values;
+    char hint[HINT_SIZE]; /* cut up */
+    struct named {
+        const char *words;
         bool otherwise; /* "or" before it */
         standing own;
-    } list[ALTERNATIVES_MAX];
+    } named[NAMED_MAX];
+    uint32_t named_count;
     standing best;
 } alternatives;
 
 static void
-add(alternatives *all, const char *words, bool otherwise, standing own)
-{
-    if (own == STANDS || all->count == ALTERNATIVES_MAX)
-        return;
-    struct alternative *const next = &all->list[all->count++];
-    (void)snprintf(next->words, sizeof next->words, "%s", words);
-    next->otherwise = otherwise;
-    next->own = own;
-    all->best = own > all->best ? own : all->best;
-}
-
-/* Values of the field at fault, those of the best standing that any has. */
-static void
-add_values(const refusal *r, sl_choice field, alternatives *all)
+find_values(const refusal *r, sl_choice field, alternatives *all)
 {
     const uint64_t last = sl_choice_last(r->question, field);
-    standing best = BREAKING;
 
+    all->of_values = BREAKING;
     for (uint64_t value = sl_choice_first(field); value <= last; value++) {
         sl_question tried = *r->question;
-        char words[NUMBER_SIZE];
         (void)set_number(&tried, sl_choice_names[field], value);
         const standing own = stand_with(r, &tried);
-        if (own < best)
+        if (own > all->of_values)
+            all->value_count = 0;
+        if (own < all->of_values || all->value_count == SL_CHOICES_MAX)
             continue;
-        if (own > best)
-            all->count = 0;
-        best = own;
-        (void)snprintf(words, sizeof words, "%llu", (unsigned long long)value);
-        add(all, words, false, own);
+        all->of_values = own;
+        all->values[all->value_count++] = value;
     }
+    if (all->value_count > 0)
+        all->best = all->of_values;
 }
 
-/* What the rule named; what is not understood is taken to mend. */
+/* What is not understood is taken to mend. */
 static void
-add_named(const refusal *r, alternatives *all)
+find_named(const refusal *r, alternatives *all)
 {
     static const char either[] = "or ";
-    char hint[HINT_SIZE];
     char *next = NULL;
 
-    (void)snprintf(hint, sizeof hint, "%s", r->fault->hint);
-    for (char *at = hint; at != NULL && *at != '\0'; at = next) {
+    memcpy(all->hint, r->fault->hint, sizeof all->hint);
+    for (char *at = all->hint; at != NULL && *at != '\0'; at = next) {
+        struct named *const named = &all->named[all->named_count];
         sl_question tried = *r->question;
         next = strstr(at, ", ");
         if (next != NULL) {
             *next = '\0';
             next += 2;
         }
-        const bool otherwise = strncmp(at, either, sizeof either - 1) == 0;
-        const char *words = otherwise ? at + sizeof either - 1 : at;
-        add(all, words, otherwise,
-            follow(words, r->fault->pointer, &tried) ? stand_with(r, &tried) : MENDED);
+        named->otherwise = strncmp(at, either, sizeof either - 1) == 0;
+        named->words = named->otherwise ? at + sizeof either - 1 : at;
+        named->own =
+            follow(named->words, r->fault->pointer, &tried) ? stand_with(r, &tried) : MENDED;
+        all->named_count += named->own != STANDS && all->named_count + 1 < NAMED_MAX;
+        all->best = named->own > all->best ? named->own : all->best;
     }
 }
 
-/* "1, 2, or framework fsdp2": less what breaks where something does not; "..." for what has no room. */
+/* Of the error appended last "1, 2, or framework fsdp2", less what breaks where something does not;
+ * "..." for what has no room. */
 static void
-write_hint(const alternatives *all, sl_error *fault)
+write_hint(const alternatives *all, sl_errors *err)
 {
     static const char rest[] = ", ...";
-    size_t used = 0;
+    sl_error *const fault = &err->list[err->count - 1];
+    char before[HINT_SIZE];
 
     fault->hint[0] = '\0';
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct alternative *one = &all->list[i];
+    if (all->of_values > BREAKING || all->best == BREAKING)
+        sl_hint_values(err, all->values, all->value_count);
+    for (uint32_t i = 0; i < all->named_count; i++) {
+        const struct named *one = &all->named[i];
         if (one->own == BREAKING && all->best > BREAKING)
             continue;
-        const char *join = used == 0 ? "" : one->otherwise ? ", or " : ", ";
-        const size_t length = strlen(join) + strlen(one->words);
-        const size_t kept = i + 1 < all->count ? sizeof rest : 1;
-        if (used + length + kept > sizeof fault->hint) {
-            memcpy(fault->hint + used, rest, sizeof rest);
+        memcpy(before, fault->hint, sizeof before);
+        const char *join = *before == '\0' ? "" : one->otherwise ? ", or " : ", ";
+        const size_t kept = i + 1 < all->named_count ? sizeof rest : 1;
+        if (strlen(before) + strlen(join) + strlen(one->words) + kept > sizeof before) {
+            sl_hint(err, "%s%s", before, rest);
             return;
         }
-        (void)snprintf(fault->hint + used, sizeof fault->hint - used, "%s%s", join, one->words);
-        used += length;
+        sl_hint(err, "%s%s%s", before, join, one->words);
     }
 }
 
@@ -281,15 +286,18 @@ sl_hints_follow(const sl_question *question, sl_errors *err)
 
     const sl_errors now = *err;
 
-    for (uint32_t i = 0; i < err->count; i++) {
+    sl_errors_begin(err, false);
+    for (uint32_t i = 0; i < now.count; i++) {
         const refusal r = {question, &now, &now.list[i]};
         const sl_choice field =
             (sl_choice)place_of(name_of(r.fault->pointer), sl_choice_names, SL_CHOICE_COUNT);
         const bool open = *r.fault->hint == '\0' || strncmp(r.fault->hint, "or ", 3) == 0;
-        alternatives all = {.count = 0};
+        alternatives all = {.value_count = 0};
         if (open && field != SL_CHOICE_COUNT && field != SL_CHOICE_DATA)
-            add_values(&r, field, &all);
-        add_named(&r, &all);
-        write_hint(&all, &err->list[i]);
+            find_values(&r, field, &all);
+        find_named(&r, &all);
+        err->list[err->count++] = *r.fault;
+        write_hint(&all, err);
     }
+    err->dropped = now.dropped;
 }

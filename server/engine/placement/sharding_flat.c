@@ -106,7 +106,7 @@ unit_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uint3
         if (!same_unit(sharding, layer, l))
             continue;
         for (uint32_t n = 0; n < 2 * kind->tensor_count; n++) {
-            const uint32_t i = n % kind->tensor_count;
+            const uint32_t i = n < kind->tensor_count ? n : n - kind->tensor_count;
             const sl_tensor *tensor = &kind->tensors[i];
             if (is_behind(kind, tensor) != (n >= kind->tensor_count) ||
                 !sl_slice_holds(&slice, tensor) || sl_sharding_routes(sharding, tensor) != routed)

@@ -56,8 +56,8 @@ reading_clear(reading *r)
 /* A member of an element, or of the object it is, and the item it says; where `between` is NULL it is a
  * number. */
 typedef struct said_by {
-    sl_slurm_item item;
     const char *first, *second, *between;
+    sl_slurm_item item;
     bool otherwise; /* only where no member before says the item */
     bool agreed;    /* of a group's nodes, where its minimum is its maximum */
 } said_by;
@@ -422,7 +422,7 @@ recognise_sinfo_yaml(const sl_sample *sample)
 static bool
 is_among(const said_by *members, uint32_t count, const char *name, size_t size)
 {
-    const char first = size > 0 ? *name : '\0'; /* tells most of them apart */
+    const int first = size > 0 ? *name : 0; /* tells most of them apart */
 
     for (uint32_t i = 0; i < count; i++)
         if (*members[i].first == first && sl_text_is(name, size, members[i].first))
