@@ -36,6 +36,15 @@ describe('an address', () => {
         });
     }
 
+    it('of a device that the plan does not have says so at the map', async () => {
+        await inTab(browser, server, { path: `${PLAN}&view=step&rank=99999&node=777` }, async ({ page }) => {
+            await page.waitForSelector('[data-testid="sharding"][data-phase="done"]');
+            await becomes(async () => (await seen(page.getByTestId('map-readout'))).split('. ')[0], 'This plan has no rank 99999 and no node 777');
+            await page.getByTestId('map').press('ArrowRight');
+            await becomes(async () => /^Rank 0: node 0/.test(await seen(page.getByTestId('map-readout'))), true);
+        });
+    });
+
     it('that the page wrote has nothing to be left out', async () => {
         const { tab } = await openPlan(browser, server, `${PLAN}&view=step&at=0.1&rank=1&by=fill&lanes=compute&rings=1&marks=0.1,0.2`);
         const { page } = tab;

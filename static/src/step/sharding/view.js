@@ -61,13 +61,14 @@ function Legend() {
 function Readout() {
     const place = chosen();
     const { all, same, bytes } = lit.value;
+    const gone = [...(rank.value >= 0 ? [`rank ${rank.value}`] : []), ...(node.value >= 0 && nodeShown.value < 0 ? [`node ${node.value}`] : [])];
     const each = [...new Set(bytes.values())];
     const shards = bytes.size > 0 ? ` ${holders.value.name} is held by ${exact(all.length)} ${
         all.length === 1 ? "device" : "devices"}, ${exact(same.size)} with this very slice: ${
         each.slice(0, 3).map((size) => scaled(size, "B")).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
-            ${place === null ? "Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node."
+            ${place === null ? `${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node.`
                 : `Rank ${place.rank}: node ${place.node}, device ${place.local_rank}; ${coordinateWords(place)}.${shards}`}</p>`;
 }
 
