@@ -79,7 +79,7 @@ layers_one_device_after_the_other_leave_the_rest_idle(void)
 }
 
 /* ZB-V fills its gaps with whole gradients of weights, which no formula counts. With fewer than 2p - 1
- * micro-batches the answer says that it is coarse. */
+ * micro-batches an answer has the order simulated, or says that it is coarse. */
 static bool
 has_too_few(const sl_plan *plan, uint32_t m)
 {

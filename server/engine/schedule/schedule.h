@@ -238,7 +238,7 @@ typedef struct sl_pipeline_span {
  * 0.1 % for DualPipe, ZB-H1 and interleaved, 0.6 % for ZB-V; at most 1.1 % for DualPipe, 1.5 % for ZB-H1, 3 %
  * for ZB-H2 and interleaved and 3.7 % for ZB-V, with fewer than 2p - 1 micro-batches 6.1 %. Interleaved
  * chunks of one rank count as equal: with a head in the last a span is up to 0.8 % too short, with chunks
- * that differ by a fifth up to 8 %.
+ * that differ by a fifth up to 8 %; of few passes the order is run (schedule_ring.h).
  */
 sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
                                   const sl_busy busy[SL_PIPELINE_MAX]);
