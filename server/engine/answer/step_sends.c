@@ -315,6 +315,31 @@ choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, doub
     return (sl_sent){.run = run, .late = late, .differ = differ};
 }
 
+/* What the term is made of; together with the bubble by the formulas `exposed_s` is right of the step as a
+ * whole, `shown_s` with the bubble that is shown. */
+typedef struct parts {
+    double fill_s, late_s, open_s;
+    double exposed_s, shown_s;
+} parts;
+
+/* The order is run: what of its span the formulas' lacks or has too much. */
+static parts
+run_order(const sl_memory_case *c, uint64_t m, const hops *h, const sl_pipeline_span *span,
+          const sl_chunk_pass *passes, bool beside, sl_time *out)
+{
+    sl_ring_send after[SL_MODEL_LAYERS_MAX];
+    const sl_ring run = {c->plan, m, passes, after, beside};
+
+    find_chunk_sends(c, h, after);
+    const double taken_s = sl_larger(span->span_s - span->bubble_s, sl_step_run_s(&run));
+    const double exposed_s = taken_s - span->span_s;
+    const double shown_s = c->explained ? part_bubble_s(&run, span, taken_s, out) : exposed_s;
+    return (parts){.fill_s = beside ? shown_s : 0.0,
+                   .open_s = beside ? 0.0 : shown_s,
+                   .exposed_s = exposed_s,
+                   .shown_s = shown_s};
+}
+
 sl_sent
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
               const sl_pipeline_span *span, sl_time *out)
@@ -332,38 +357,26 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
     double hidden_s = 0.0;
-    double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
-    double late_s = beside ? late_sends_s(c, (double)m, &h, busy, slowest_s) : 0.0;
-    double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
-    double exposed_s = fill_s + late_s + open_s;
-    double shown_s = exposed_s;
+    parts of = {.fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0,
+                .late_s = beside ? late_sends_s(c, (double)m, &h, busy, slowest_s) : 0.0,
+                .open_s = beside ? 0.0 : open_sends_s(c, m, busy, span)};
     sl_chunk_pass passes[SL_MODEL_LAYERS_MAX];
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const bool late = late_s > 0.0 || hidden_s > hidden_ratio * span->span_s ||
+    const bool late = of.late_s > 0.0 || hidden_s > hidden_ratio * span->span_s ||
                       (beside && plan->schedule == SL_SCHEDULE_DUALPIPE &&
                        transfers * h.slowest_s > both_ways_ratio * span->span_s);
     sl_sent sent = choose(c, m, busy, late || !beside, slowest_s, passes);
     sent.late = sent.late && late;
+    of.exposed_s = of.shown_s = of.fill_s + of.late_s + of.open_s;
+    if (sent.run)
+        of = run_order(c, m, &h, span, passes, beside, out);
 
-    /* Of the step as a whole the difference is right, of which sends are more or less. */
-    if (sent.run) {
-        sl_ring_send after[SL_MODEL_LAYERS_MAX];
-        const sl_ring run = {plan, m, passes, after, beside};
-        find_chunk_sends(c, &h, after);
-        const double taken_s = sl_larger(span->span_s - span->bubble_s, sl_step_run_s(&run));
-        exposed_s = shown_s = taken_s - span->span_s;
-        if (c->explained)
-            shown_s = part_bubble_s(&run, span, taken_s, out);
-        fill_s = beside ? shown_s : 0.0;
-        open_s = beside ? 0.0 : shown_s;
-        late_s = 0.0;
-    }
-    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, exposed_s, {"bytes_per_send", h.bytes},
-                {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", open_s},
-                {"late_sends_s", late_s}, {"fill_and_drain_s", fill_s});
-    out->terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value = shown_s;
+    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, of.exposed_s, {"bytes_per_send", h.bytes},
+                {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", of.open_s},
+                {"late_sends_s", of.late_s}, {"fill_and_drain_s", of.fill_s});
+    out->terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value = of.shown_s;
     if (c->explained)
         sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s, shown_s);
+                                  transfers * h.bytes, transfers * h.slowest_s, of.shown_s);
     return sent;
 }

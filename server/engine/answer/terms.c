@@ -183,11 +183,14 @@ static const sl_term_info terms[] = {
          "beside it; where fewer blocks leave, that share of a copy beside each of them",
          "derived: one copy stream each way, two blocks on the device, copies spread over the "
          "passes of all (TransformerEngine cpu_offload.py, layer_window_map)"},
-    [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
-                                        "late_sends_s + fill_and_drain_s of sends beside passes; "
-                                        "else open_sends_s: how much longer "
-                                        "the step spans with what a rank sends in its passes",
-                                        "Narayanan 2021; Megatron-LM schedules.py"},
+    [SL_TERM_PIPELINE_COMMUNICATION] =
+        {"pipeline_communication", NULL, SL_LIFETIME_NONE,
+         "late_sends_s + fill_and_drain_s of sends beside passes; "
+         "else open_sends_s: how much longer "
+         "the step spans with what a rank sends in its passes; where "
+         "the order of passes is run one by one what it takes longer "
+         "with its sends",
+         "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
          "longest path through the stages less microbatches x slowest_busy_s, both with what a "
@@ -198,7 +201,8 @@ static const sl_term_info terms[] = {
          "or where I < F of (p - 1)(2F - W - min(W, I)) - W, no difference below 0, dualpipe with "
          "n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - "
          "W), "
-         "(p / 2 - 1)(F + 2B - 3W) where F = I = W",
+         "(p / 2 - 1)(F + 2B - 3W) where F = I = W; where passes are few and these coarse their "
+         "order is run one by one, without sends",
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
