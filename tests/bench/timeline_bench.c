@@ -106,7 +106,7 @@ main(int argc, char **argv)
     sl_timeline_simulate(&question, &answer, NULL, NULL, space, &timeline);
     printf("simulated in %.1f ms\n", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
 
-    const sl_timeline_query query = {.to_s = INFINITY, .limit = SL_SPANS_LISTED_MAX};
+    const sl_timeline_query query = {.to_s = HUGE_VAL, .limit = SL_SPANS_LISTED_MAX};
     const sl_timeline_document document = {.question = &question,
                                            .timeline = &timeline,
                                            .query = &query,
