@@ -71,6 +71,20 @@ sl_buffer_append(sl_buffer *buffer, const void *bytes, size_t size)
 }
 
 void
+sl_buffer_append_short(sl_buffer *buffer, const char text[SL_BUFFER_SHORT_SIZE], size_t size)
+{
+    assert(buffer != NULL && text != NULL && size < SL_BUFFER_SHORT_SIZE);
+
+    if (buffer->failed || buffer->capacity - buffer->size < SL_BUFFER_SHORT_SIZE) {
+        sl_buffer_append(buffer, text, size);
+        return;
+    }
+    memcpy(buffer->data + buffer->size, text, SL_BUFFER_SHORT_SIZE);
+    buffer->size += size;
+    buffer->data[buffer->size] = '\0';
+}
+
+void
 sl_buffer_text(sl_buffer *buffer, const char *text)
 {
     assert(text != NULL);

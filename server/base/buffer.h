@@ -21,6 +21,12 @@ typedef struct sl_buffer {
 void sl_buffer_init(sl_buffer *buffer, size_t limit_bytes);
 void sl_buffer_clear(sl_buffer *buffer); /* frees; the buffer may be initialised again */
 void sl_buffer_append(sl_buffer *buffer, const void *bytes, size_t size);
+
+enum { SL_BUFFER_SHORT_SIZE = 32 };
+
+/** The first `size` bytes of a text that has room for more: a short copy of one length takes no call. */
+void sl_buffer_append_short(sl_buffer *buffer, const char text[SL_BUFFER_SHORT_SIZE], size_t size);
+
 void sl_buffer_text(sl_buffer *buffer, const char *text);
 void sl_buffer_format(sl_buffer *buffer, const char *format, ...) SL_PRINTF(2, 3);
 

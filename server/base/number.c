@@ -13,21 +13,36 @@ static const long double tens[] = {1.0L, 1e1L, 1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
 
 enum { DIGITS = 12, EXPONENT_MIN = -4, EXPONENT_MAX = 10 };
 
+static bool
+reaches(long double magnitude, int exponent)
+{
+    return exponent >= 0 ? magnitude >= tens[exponent] : magnitude * tens[-exponent] >= 1.0L;
+}
+
+/* Of the first digit. The power of two is about three tenths of it. */
+static int
+exponent_of(double magnitude)
+{
+    int binary = 0;
+    (void)frexp(magnitude, &binary);
+    int e = (binary + 100) * 3 / 10 - 30;
+
+    while (e > EXPONENT_MIN && !reaches((long double)magnitude, e))
+        e--;
+    while (e < EXPONENT_MAX && reaches((long double)magnitude, e + 1))
+        e++;
+    return e;
+}
+
 /* The twelve digits of a magnitude and the exponent of the first; false where rounding would be close to a
  * tie, which the product cannot decide, and where "%g" would not print it without an exponent. */
 static bool
 digits_of(double magnitude, uint64_t *digits, int *exponent)
 {
-    int e = EXPONENT_MAX;
-
     if (!(magnitude >= 1e-4 && magnitude < 1e11))
         return false;
-    while (e > 0 && (long double)magnitude < tens[e])
-        e--;
-    if (e == 0)
-        while (e > EXPONENT_MIN && (long double)magnitude * tens[-e] < 1.0L)
-            e--;
 
+    const int e = exponent_of(magnitude);
     const long double scaled = (long double)magnitude * tens[DIGITS - 1 - e];
     const uint64_t whole = (uint64_t)scaled;
     const long double rest = scaled - (long double)whole;
@@ -53,8 +68,11 @@ sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE])
         assert(length > 0 && length < SL_NUMBER_TEXT_SIZE);
         return (size_t)length;
     }
-    for (int i = DIGITS; i-- > 0; digits /= 10)
-        text[i] = (char)('0' + digits % 10);
+    for (int i = DIGITS; i > 0; i -= 2, digits /= 100) {
+        const uint32_t pair = (uint32_t)(digits % 100);
+        text[i - 2] = (char)('0' + pair / 10);
+        text[i - 1] = (char)('0' + pair % 10);
+    }
     int last = DIGITS; /* zeros behind the point are left out */
     while (last > 1 && last > e + 1 && text[last - 1] == '0')
         last--;

@@ -9,7 +9,8 @@
 #include "base/number.h"
 #include "base/text.h"
 
-enum { NUMBER_BYTES = 32, DIGITS_MAX = 20 };
+enum { SHORT = SL_BUFFER_SHORT_SIZE };
+_Static_assert((int)SL_NUMBER_TEXT_SIZE <= (int)SHORT, "a number is short");
 
 void
 sl_writer_init(sl_writer *writer, sl_buffer *out)
@@ -141,23 +142,26 @@ void
 sl_write_raw(sl_writer *writer, const char *json, size_t size)
 {
     assert(json != NULL && size > 0);
-    const bool comma = takes_comma(writer);
-    if (comma && size < NUMBER_BYTES) { /* most of a long list: with it in one go */
-        char text[NUMBER_BYTES];
-        text[0] = ',';
-        memcpy(text + 1, json, size);
-        sl_buffer_append(writer->out, text, size + 1);
-        return;
-    }
-    if (comma)
-        sl_buffer_append(writer->out, ",", 1);
+    before_value(writer);
     sl_buffer_append(writer->out, json, size);
+}
+
+/* A value of `size` bytes behind a comma, which is left out where none belongs: what long lists are made of,
+ * in one go. */
+static void
+write_short(sl_writer *writer, const char text[1 + SHORT], size_t size)
+{
+    const bool comma = takes_comma(writer);
+
+    sl_buffer_append_short(writer->out, comma ? text : text + 1, comma ? size + 1 : size);
 }
 
 void
 sl_write_null(sl_writer *writer)
 {
-    sl_write_raw(writer, "null", 4);
+    static const char text[1 + SHORT] = ",null";
+
+    write_short(writer, text, 4);
 }
 
 void
@@ -174,15 +178,17 @@ sl_write_text(sl_writer *writer, const char *text)
 static void
 write_digits(sl_writer *writer, bool negative, uint64_t magnitude)
 {
-    char digits[DIGITS_MAX + 1];
-    size_t at = sizeof digits;
+    char text[2 * SHORT]; /* digits up to its middle: behind them there is room for a whole copy */
+    size_t at = SHORT;
     do {
-        digits[--at] = (char)('0' + magnitude % 10);
+        text[--at] = (char)('0' + magnitude % 10);
         magnitude /= 10;
     } while (magnitude > 0);
     if (negative)
-        digits[--at] = '-';
-    sl_write_raw(writer, digits + at, sizeof digits - at);
+        text[--at] = '-';
+    const size_t size = SHORT - at;
+    text[--at] = ',';
+    write_short(writer, text + at, size);
 }
 
 void
@@ -201,7 +207,7 @@ sl_write_int(sl_writer *writer, int64_t value)
 static bool
 is_whole(double value, double limit)
 {
-    return fabs(value) < limit && floor(value) == value;
+    return fabs(value) < limit && (double)(int64_t)value == value;
 }
 
 void
@@ -213,15 +219,17 @@ sl_write_double(sl_writer *writer, double value)
     } else if (is_whole(value, 9007199254740992.0)) { /* counts keep every digit */
         sl_write_int(writer, (int64_t)value);
     } else {
-        char text[SL_NUMBER_TEXT_SIZE];
-        sl_write_raw(writer, text, sl_number_format(value, text));
+        char text[1 + SHORT] = {','};
+        write_short(writer, text, sl_number_format(value, text + 1));
     }
 }
 
 void
 sl_write_bool(sl_writer *writer, bool value)
 {
-    sl_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
+    static const char texts[2][1 + SHORT] = {",false", ",true"};
+
+    write_short(writer, texts[value], value ? 4 : 5);
 }
 
 void
@@ -327,7 +335,7 @@ static void
 write_real(walk *at, double value)
 {
     static const double two_to_53 = 9007199254740992.0;
-    char text[NUMBER_BYTES];
+    char text[SL_NUMBER_TEXT_SIZE];
     double back = 0;
     if (is_whole(value, two_to_53)) {
         sl_write_int(at->writer, (int64_t)value);

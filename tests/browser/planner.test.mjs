@@ -140,8 +140,9 @@ describe('the verdict', () => {
             const { page } = tab;
             await start(tab, 'qwen-32b');
             await answering(tab, () => choose(page, 'pipeline', '1'));
+            await answering(tab, () => type(page, 'nodes', '1'));
             const { answer: { binding: { fixes } } } =
-                await answering(tab, () => type(page, 'nodes', '1'));
+                await answering(tab, () => type(page, 'sequenceLength', '8192'));
             const buttons = page.getByTestId('verdict').locator('.fix');
             const said = async (what) => seen(buttons.nth(fixes.findIndex(what)));
             const offload = (state) => ({ change }) => change.workload?.offload?.[state] === 'cpu';
