@@ -100,6 +100,7 @@ sl_plan_trial_keep(sl_store *store, sl_plan_trial *trial, const sl_plan_row *row
                                          .verdict = sl_plan_verdict_name(trial->verdict.kind),
                                          .evaluation = evaluation,
                                          .reason = reason,
-                                         .holds_for = row->holds_for};
+                                         .holds_for = row->holds_for,
+                                         .judged_for = row->judged_for};
     return sl_plan_judge(store, &judgement, err);
 }

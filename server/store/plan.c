@@ -32,6 +32,7 @@ enum {
     COLUMN_EVALUATED_AT,
     COLUMN_REASON,
     COLUMN_HOLDS_FOR,
+    COLUMN_JUDGED_FOR,
     COLUMN_INVENTORY_REVISION,
     COLUMN_OBSERVATIONS_HASH,
     COLUMN_CURRENT
@@ -58,6 +59,7 @@ row_from(const PGresult *result, int row, sl_arena *arena, sl_plan_row *out, sl_
         .evaluated_at = sl_rows_text(result, row, COLUMN_EVALUATED_AT, arena, &failed),
         .reason = sl_rows_text(result, row, COLUMN_REASON, arena, &failed),
         .holds_for = sl_rows_text(result, row, COLUMN_HOLDS_FOR, arena, &failed),
+        .judged_for = sl_rows_text(result, row, COLUMN_JUDGED_FOR, arena, &failed),
         .inventory_revision = PQgetisnull(result, row, COLUMN_INVENTORY_REVISION)
                                   ? 0
                                   : sl_rows_uint(result, row, COLUMN_INVENTORY_REVISION),
@@ -279,11 +281,11 @@ sl_plan_judge(sl_store *store, const sl_plan_judgement *judgement, sl_errors *er
     char revision[SL_NUMBER_TEXT_SIZE];
     sl_rows_number(judgement->revision, revision);
     /* To judge twice is to judge once: it may be tried again like a read. */
-    const sl_code code = sl_query_read(store, SL_SQL_PLAN_JUDGE,
-                                       (const char *[]){judgement->slug, revision,
-                                                        judgement->verdict, judgement->evaluation,
-                                                        judgement->reason, judgement->holds_for},
-                                       &result, err);
+    const sl_code code = sl_query_read(
+        store, SL_SQL_PLAN_JUDGE,
+        (const char *[]){judgement->slug, revision, judgement->verdict, judgement->evaluation,
+                         judgement->reason, judgement->holds_for, judgement->judged_for},
+        &result, err);
     PQclear(result);
     return code;
 }

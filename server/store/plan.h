@@ -23,6 +23,7 @@ typedef struct sl_plan_row {
     const char *evaluated_at;
     const char *reason;            /* NULL: none */
     const char *holds_for;         /* what is there now, for sl_plan_judge */
+    const char *judged_for;        /* what was there when it was judged; NULL: never */
     uint64_t inventory_revision;   /* now; 0: no inventory */
     const char *observations_hash; /* of what counts now; "" where nothing does */
     bool current;                  /* the verdict is one on what is there now */
@@ -77,6 +78,7 @@ typedef struct sl_plan_judgement {
     const char *evaluation;
     const char *reason; /* NULL: none */
     const char *holds_for;
+    const char *judged_for; /* of the row that was read: one judged since then is left alone */
 } sl_plan_judgement;
 
 sl_code sl_plan_judge(sl_store *store, const sl_plan_judgement *judgement,

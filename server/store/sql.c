@@ -93,7 +93,7 @@
 #define PLAN(spec)                                                                                 \
     "p.slug, p.revision, p.name, " spec ", p.inventory, to_char(p.created_at" RFC_3339             \
     ", to_char(p.updated_at" RFC_3339 ", p.verdict, p.evaluation, to_char(p.evaluated_at" RFC_3339 \
-    ", p.reason, h.holds_for, i.revision, o.observations_hash, " CURRENT
+    ", p.reason, h.holds_for, p.evaluated_for, i.revision, o.observations_hash, " CURRENT
 
 /* The lock of the migrations: an arbitrary number that only this program takes. */
 #define MIGRATION_KEY "8317987319222330741"
@@ -358,15 +358,15 @@ static const sl_sql statements[] = {
                                              " ELSE " CURRENT " AND p.verdict = $5::text END"
                                              " ORDER BY p.slug LIMIT $3::bigint",
                           5},
-    /* Of two that judge at once the first one is heard: both say the same. */
+    /* Of two that judge at once the first one is heard: the other may have seen less. */
     [SL_SQL_PLAN_JUDGE] = {"plan_judge",
                            "UPDATE plans SET verdict = $3::text, evaluation = $4::json,"
                            " reason = $5::text, evaluated_for = $6::text,"
                            " evaluated_at = statement_timestamp()"
                            " WHERE slug = $1::text AND revision = $2::bigint"
-                           " AND evaluated_for IS DISTINCT FROM $6::text"
+                           " AND evaluated_for IS NOT DISTINCT FROM $7::text"
                            " AND deleted_at IS NULL",
-                           6},
+                           7},
     [SL_SQL_PLAN_COUNT] = {"plan_count",
                            "SELECT CASE WHEN " CURRENT " THEN p.verdict ELSE 'pending' END,"
                            " count(*)" PLANS_OF(

@@ -151,7 +151,8 @@ judge(store_bench *b, const sl_plan_row *row, const char *verdict)
                                          .revision = row->revision,
                                          .verdict = verdict,
                                          .evaluation = "{}",
-                                         .holds_for = row->holds_for};
+                                         .holds_for = row->holds_for,
+                                         .judged_for = row->judged_for};
     CU_ASSERT_EQUAL(sl_plan_judge(b->store, &judgement, &b->err), SL_OK);
 }
 
@@ -172,8 +173,11 @@ a_verdict_holds_until_what_it_was_computed_from_changes(void)
 
     CU_ASSERT_EQUAL(observe(&b, "s", "2999-01-31T12:00:00Z", HASH_A, &observed), SL_OK);
     CU_ASSERT_FALSE(plan_of(&b, "v1").current);
+    const sl_plan_row early = row;
     row = plan_of(&b, "v1");
     judge(&b, &row, "does_not_fit");
+    judge(&b, &early, "refused"); /* by who read it before anybody judged: too late */
+    CU_ASSERT_TRUE(plan_of(&b, "v1").current);
     CU_ASSERT_EQUAL(observe(&b, "s", "2999-01-31T13:00:00Z", HASH_A, &observed), SL_OK);
     CU_ASSERT_TRUE(plan_of(&b, "v1").current);
 
