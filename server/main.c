@@ -40,8 +40,8 @@ print_errors(const sl_errors *err)
 
 /* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
  * to stop. */
-/* A request needs a model, half a megabyte of which little is touched. Memory that is given back after
- * each and faulted in again costs a fifth of the estimates a second. */
+/* A request needs a model, half a megabyte of which little is touched. Memory that is given back
+ * after each and faulted in again costs a fifth of the estimates a second. */
 static void
 keep_memory(void)
 {

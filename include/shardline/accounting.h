@@ -82,7 +82,8 @@ typedef struct sl_activation_accounting_info {
 const sl_activation_accounting_info *
 sl_activation_accounting_describe(sl_activation_accounting accounting);
 
-/** s positions of a sequence, b sequences of a rank, h hidden, l blocks, a heads, t tensor ranks. */
+/** s positions of a sequence, b sequences of a rank, h hidden, l blocks, a heads, t tensor
+ * ranks. */
 typedef struct sl_activation_shape {
     double s, b, h, l, a, t;
 } sl_activation_shape;

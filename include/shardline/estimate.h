@@ -75,7 +75,7 @@ typedef enum sl_coarse {
     SL_COARSE_NONE,
     SL_COARSE_TRAFFIC, /* nothing hides much of what travels */
     SL_COARSE_FEW,     /* ZB-V with too few micro-batches to fill it */
-    SL_COARSE_COPIES,  /* copies to the host that differ from block to block or chunk to chunk */
+    SL_COARSE_COPIES,  /* copies to the host that differ from block to block of one stage */
     SL_COARSE_CHUNKS   /* interleaved chunks differ */
 } sl_coarse;
 
@@ -85,8 +85,8 @@ typedef struct sl_time {
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
     double issued_s; /* what the host takes to issue all operators, waited for or not */
-    /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links the
-     * others wait for. */
+    /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links
+     * the others wait for. */
     uint32_t slowest_pool;
     uint32_t slowest_links;
     double flops_again; /* by recomputation, of one micro-batch in all stages */

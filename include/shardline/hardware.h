@@ -24,7 +24,8 @@ typedef enum sl_precision {
 /** Where a rate comes from; the weakest of an estimate's parts is shown to the user. */
 typedef enum sl_origin {
     SL_ORIGIN_MEASURED,     /* a law fitted to this very part */
-    SL_ORIGIN_INTERPOLATED, /* ... and what this part was measured to differ from it, between shapes */
+    SL_ORIGIN_INTERPOLATED, /* ... and what this part was measured to differ from it, between
+                               shapes */
     SL_ORIGIN_SCALED,       /* the law of the nearest measured part, scaled by the datasheets */
     SL_ORIGIN_DATASHEET,    /* peak times a generic efficiency */
     SL_ORIGIN_COUNT
@@ -32,12 +33,14 @@ typedef enum sl_origin {
 
 enum { SL_SURFACE_ROWS = 6, SL_SURFACE_COLUMNS = 4, SL_SURFACE_DEPTHS = 3 };
 
-/** Seconds of products as measured on a part over those of its law, where engine/price/surface.h has its nodes. */
+/** Seconds of products as measured on a part over those of its law, where engine/price/surface.h
+ * has its nodes. */
 typedef struct sl_gemm_surface {
     double ratio[SL_SURFACE_COLUMNS][SL_SURFACE_DEPTHS][SL_SURFACE_ROWS];
 } sl_gemm_surface;
 
-/** Matrix-product law: tiles, waves, memory roofline (see engine/price/kernel.h for the formula). */
+/** Matrix-product law: tiles, waves, memory roofline (see engine/price/kernel.h for the
+ * formula). */
 typedef struct sl_gemm_law {
     double multiprocessors;
     double peak_flops_per_s; /* asymptotic rate of the fitted kernels, cool clocks */
@@ -53,8 +56,8 @@ typedef struct sl_gemm_law {
     const sl_gemm_surface *surface; /* the catalogue's; NULL = the law alone */
 } sl_gemm_law;
 
-/** Low-precision products with a law of their own; mxfp8's are those of fp8. Kept operands are quantised
- * already, others in the same law. */
+/** Low-precision products with a law of their own; mxfp8's are those of fp8. Kept operands are
+ * quantised already, others in the same law. */
 typedef enum sl_low_product {
     SL_LOW_PRODUCT_FP8,
     SL_LOW_PRODUCT_FP8_KEPT,
@@ -119,7 +122,9 @@ typedef struct sl_accelerator {
     double memory_bytes_per_s;
     double peak_flops_per_s[SL_PRECISION_COUNT]; /* dense, fp32 accumulation; 0 = not supported */
     double scale_up_bytes_per_s;                 /* one direction, all links of one accelerator */
-    uint32_t scale_up_domain;                    /* accelerators that reach each other so; >= 1 */
+    double scale_up_pair_bytes_per_s; /* those of them to one other, without a switch; 0 = over one,
+                                         which gives any two all of them */
+    uint32_t scale_up_domain;         /* accelerators that reach each other so; >= 1 */
     double host_bytes_per_s;
     double power_w;
     uint32_t release_year;
@@ -245,6 +250,8 @@ typedef struct sl_software {
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool
         lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/links/lists.h) */
+    bool whole_owners; /* ZeRO 1 divides no tensor: one rank owns it, gets its gradient, sends it */
+    bool named_only;   /* meant by its name alone, not by that of the framework */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence; /* has sequence parallelism beside tensor parallelism */
@@ -255,7 +262,7 @@ typedef struct sl_software {
     double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
     double step_lists; /* as large as a moment of what trains, that AdamW makes in a step */
-    bool sends_once; /* a token goes once to a node and to a rank, whatever experts it visits */
+    bool sends_once;   /* a token goes once to a node and to a rank, whatever experts it visits */
     sl_apart experts_apart;
     double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];

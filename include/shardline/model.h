@@ -70,8 +70,8 @@ typedef struct sl_tensor {
     uint64_t parts[SL_TENSOR_PARTS_MAX];
     uint32_t experts; /* routed experts that hold one each, {} in the name is their number; 0 = no
                           such tensor: there is one */
-    bool
-        linear; /* the weights of a linear layer, or of a stack of them: what quantisation converts */
+    bool linear;      /* the weights of a linear layer, or of a stack of them: what quantisation
+                   converts */
     bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
     bool half;   /* its products stay in 16 bits where the workload's are lower */
     bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
@@ -97,7 +97,8 @@ typedef enum sl_operator_kind {
 
 /**
  * Widths are elements per token of the whole (uncut) operator. What the operator keeps for the
- * backward pass and what it costs follow from kind and widths (engine/placement/slice.h, engine/price/price.h).
+ * backward pass and what it costs follow from kind and widths (engine/placement/slice.h,
+ * engine/price/price.h).
  */
 typedef struct sl_operator {
     char name[24]; /* "qkv", "attention", "mlp_up": stable, shown to users */
@@ -118,9 +119,9 @@ typedef struct sl_operator {
     uint64_t sample_flops; /* plain only, like the next two: forward, of one sample */
     uint64_t sample_kept_bytes;   /* from forward to backward */
     uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
-    /* Attention: a query sees all keys, as in an encoder and across to one; a learned bias of its own
-     * is added to each score. Activation: it adds what each expert has of its own; what it gives goes
-     * through dropout, where there is any. */
+    /* Attention: a query sees all keys, as in an encoder and across to one; a learned bias of its
+     * own is added to each score. Activation: it adds what each expert has of its own; what it
+     * gives goes through dropout, where there is any. */
     bool unmasked;
     bool biased;
     bool drops;
@@ -157,8 +158,8 @@ typedef struct sl_layer_kind {
     sl_operator *operators;
 } sl_layer_kind;
 
-/** How one tensor of one layer is stored: a format of the model's quantisation, counted from 1; 0 is
- * the checkpoint's own dtype. */
+/** How one tensor of one layer is stored: a format of the model's quantisation, counted from 1; 0
+ * is the checkpoint's own dtype. */
 typedef struct sl_stored_as {
     uint8_t
         format; /* of most of its experts, or of its copies beside the list, where they differ */
@@ -222,8 +223,8 @@ bool sl_model_does(const sl_model *model, sl_operator_kind what);
 /**
  * Makes the products of blocks i < count with blocks[i] stay in 16 bits whatever the workload's
  * precision: blocks of a kind become one of a kind of its own, with the same name.
- * The model is not plain and has `count` blocks or more. Errors: SL_E_RANGE, rule out_of_range, when
- * that makes too many kinds; the model is then unfinished.
+ * The model is not plain and has `count` blocks or more. Errors: SL_E_RANGE, rule out_of_range,
+ * when that makes too many kinds; the model is then unfinished.
  */
 sl_code sl_model_keep_half(sl_model *model, const bool *blocks, uint32_t count,
                            sl_errors *err) SL_MUST_CHECK;
@@ -262,11 +263,11 @@ uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *co
 
 /**
  * Adds one layer for multi-token prediction (DeepSeek-V3 section 2.2; Megatron-LM mtp_num_layers)
- * beside the head: norms of embedding and hidden state, their projection 2 hidden -> hidden, a block
- * like the last one, a norm, and head and loss once more; embedding and head are shared, the former
- * held again where a pipeline parts it from the head. Call it before the model is counted.
- * Errors: no_head (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) for blocks that do not fit beside it;
- * the model is then good for nothing. All at /workload/mtp.
+ * beside the head: norms of embedding and hidden state, their projection 2 hidden -> hidden, a
+ * block like the last one, a norm, and head and loss once more; embedding and head are shared, the
+ * former held again where a pipeline parts it from the head. Call it before the model is counted.
+ * Errors: no_head (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) for blocks that do not fit beside
+ * it; the model is then good for nothing. All at /workload/mtp.
  */
 sl_code sl_model_add_prediction(sl_model *model, sl_errors *err) SL_MUST_CHECK;
 
@@ -302,9 +303,9 @@ const char *sl_model_stored_dtype(const sl_model *model, const sl_stored_as *as)
 uint32_t sl_model_layers_of(const sl_model *model, uint32_t kind);
 
 /**
- * Parameters of `layers` layers for multi-token prediction, each of which is one more block like the
- * last one, three norms and a projection of two hidden states to one; the copies of embedding and
- * head that checkpoints also hold are not in it.
+ * Parameters of `layers` layers for multi-token prediction, each of which is one more block like
+ * the last one, three norms and a projection of two hidden states to one; the copies of embedding
+ * and head that checkpoints also hold are not in it.
  *
  *   layers * (elements of the last block + 3 * hidden + 2 * hidden^2)
  *
@@ -458,23 +459,24 @@ typedef struct sl_dense_spec {
  * Kinds, in order: "embedding"; then those of "dense", "dense_window", "experts" and
  * "experts_window" that there are (without "_window" where every block has it), the second shape's
  * with "_2" behind, and so on; "head". Attention to indexed positions has tensors, but no operator
- * that picks them: the model is `unpriced`. Every size must be at least 1, and the naming must name what the spec has
- * (asserted).
+ * that picks them: the model is `unpriced`. Every size must be at least 1, and the naming must name
+ * what the spec has (asserted).
  *
  * A parallel block is listed as two tensor-parallel regions, as the layers of Megatron-LM are:
  * frameworks that join their two sums send half.
  * Blocks of several shapes are in pre-norm form. With shapes, ffn and kv_heads of the spec are the
  * widest.
- * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_DECODER_KINDS_MAX, blocks + 2
- * exceeds SL_MODEL_LAYERS_MAX, a width exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX;
+ * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_DECODER_KINDS_MAX,
+ * blocks + 2 exceeds SL_MODEL_LAYERS_MAX, a width exceeds SL_MODEL_WIDTH_MAX or a table
+ * SL_MODEL_ROWS_MAX;
  * *model is then untouched. Source: tensors as the classes of the Hugging Face library name and
  * shape them; cuts of Shoeybi 2019, section 3.
  */
 sl_code sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model,
                                 sl_errors *err) SL_MUST_CHECK;
 
-/** Most of any one figure of a plain layer: SL_MODEL_LAYERS_MAX of them keep every sum, and its bytes
- * at 4 per parameter, inside uint64_t. */
+/** Most of any one figure of a plain layer: SL_MODEL_LAYERS_MAX of them keep every sum, and its
+ * bytes at 4 per parameter, inside uint64_t. */
 #define SL_PLAIN_FIGURE_MAX UINT64_C(1000000000000000)
 
 /** A layer of any network, per sample: what a user can say of it without an architecture. */
@@ -488,10 +490,11 @@ typedef struct sl_plain_layer {
 } sl_plain_layer;
 
 /**
- * Fills `model` from a list of layers: what is alike to the name is one kind, with one tensor of all
- * its parameters (none without any) and one operator. Clears everything else, so the caller sets
- * name, architecture and checkpoint dtype after it. At least one and at most SL_KINDS_MAX layers,
- * with their counts at most SL_MODEL_LAYERS_MAX, figures up to SL_PLAIN_FIGURE_MAX (asserted).
+ * Fills `model` from a list of layers: what is alike to the name is one kind, with one tensor of
+ * all its parameters (none without any) and one operator. Clears everything else, so the caller
+ * sets name, architecture and checkpoint dtype after it. At least one and at most SL_KINDS_MAX
+ * layers, with their counts at most SL_MODEL_LAYERS_MAX, figures up to SL_PLAIN_FIGURE_MAX
+ * (asserted).
  */
 void sl_model_describe_plain(const sl_plain_layer *layers, uint32_t count, sl_model *model);
 

@@ -182,8 +182,8 @@ typedef struct sl_adapter {
     double dropout_ratio;    /* of what the first half reads; 0 = none */
     sl_adapter_base base;
     uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */
-    /* Modules of blocks ("q_proj"), ends of their paths ("mlp.down_proj"), or the head; * stands for
-     * any characters. */
+    /* Modules of blocks ("q_proj"), ends of their paths ("mlp.down_proj"), or the head; * stands
+     * for any characters. */
     char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1];
 } sl_adapter;
 
@@ -217,7 +217,8 @@ typedef enum sl_recipe {
     SL_RECIPE_COUNT
 } sl_recipe;
 
-/** Of the low precisions; which blocks stay in 16 bits is the model's to say (sl_model_keep_half). */
+/** Of the low precisions; which blocks stay in 16 bits is the model's to say
+ * (sl_model_keep_half). */
 typedef struct sl_fp8 {
     sl_recipe recipe;
     bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
@@ -321,9 +322,10 @@ typedef struct sl_plan {
 } sl_plan;
 
 /**
- * Fields the user did not say. The engine evaluates the plausible values of each (engine/answer/unknown.c)
- * and answers the median with the interval they span. Plain layers leave no choice of attention,
- * dropout and sequence parallelism: there these three are none, and never unknown.
+ * Fields the user did not say. The engine evaluates the plausible values of each
+ * (engine/answer/unknown.c) and answers the median with the interval they span. Plain layers leave
+ * no choice of attention, dropout and sequence parallelism: there these three are none, and never
+ * unknown.
  */
 typedef enum sl_unknown {
     SL_UNKNOWN_SOFTWARE = 1 << 0,
@@ -350,19 +352,19 @@ typedef struct sl_question {
 /** Whether linear layers multiply in 8 or 4 bits, made of 16-bit tensors. */
 bool sl_precision_is_low(sl_precision precision);
 
-/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8 and mxfp8, 1/2 for
- * nvfp4; scales apart. */
+/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8 and mxfp8, 1/2
+ * for nvfp4; scales apart. */
 double sl_precision_bytes(sl_precision precision);
 
 /** Of all nodes, in all pools. */
 uint64_t sl_cluster_accelerators(const sl_cluster *cluster);
 
 /**
- * Several pools as one cluster, borrowing them: nodes are of all, price, power and peak rates the mean
- * of a node's and an accelerator's; of the rest what every pool has: the least memory and the fewest
- * accelerators in a node, no precision and no attention kernel that one of them lacks, the release
- * year of the newest. Each pool is told how many accelerators stand beside it, and a scale-up domain
- * ends with its pool. 2 to SL_POOLS_MAX.
+ * Several pools as one cluster, borrowing them: nodes are of all, price, power and peak rates the
+ * mean of a node's and an accelerator's; of the rest what every pool has: the least memory and the
+ * fewest accelerators in a node, no precision and no attention kernel that one of them lacks, the
+ * release year of the newest. Each pool is told how many accelerators stand beside it, and a
+ * scale-up domain ends with its pool. 2 to SL_POOLS_MAX.
  */
 void sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out);
 
@@ -387,14 +389,15 @@ bool sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kerne
 uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
 
 /**
- * EACH or LAST: what the plan says, else what the framework does by itself. What is divided is reduced
- * with each micro-batch, by FSDP, by DeepSpeed's stages 2 and 3 and by Megatron-FSDP; what every rank
- * holds whole once a step, by Megatron, by DeepSpeed's stages 0 and 1, and by DDP and FSDP's no_shard
- * as trainers run them. FSDP 1 with its parameters in the host's memory can add gradients up under
- * no_sync alone; DataParallel sums them with each micro-batch. torch.distributed.pipelining keeps those of
- * fully_shard whole until after the last backward (stage.py, backward_maybe_with_nosync).
- * Source: torch.nn.parallel.DistributedDataParallel.no_sync; FullyShardedDataParallel (limitations);
- * fully_shard's set_requires_gradient_sync; DeepSpeed runtime/engine.py; Megatron-LM
+ * EACH or LAST: what the plan says, else what the framework does by itself. What is divided is
+ * reduced with each micro-batch, by FSDP, by DeepSpeed's stages 2 and 3 and by Megatron-FSDP; what
+ * every rank holds whole once a step, by Megatron, by DeepSpeed's stages 0 and 1, and by DDP and
+ * FSDP's no_shard as trainers run them. FSDP 1 with its parameters in the host's memory can add
+ * gradients up under no_sync alone; DataParallel sums them with each micro-batch.
+ * torch.distributed.pipelining keeps those of fully_shard whole until after the last backward
+ * (stage.py, backward_maybe_with_nosync).
+ * Source: torch.nn.parallel.DistributedDataParallel.no_sync; FullyShardedDataParallel
+ * (limitations); fully_shard's set_requires_gradient_sync; DeepSpeed runtime/engine.py; Megatron-LM
  * distributed_data_parallel.py and Megatron-FSDP's README.
  */
 sl_gradient_sync sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan);
@@ -421,8 +424,8 @@ typedef enum sl_choice {
 
 /**
  * Values of one field that pass sl_question_check with all other fields as they are; the
- * data-parallel degree follows (world / the rest) unless it is the field asked for. Stages of unequal
- * numbers of layers, which are legal, are not among them. At most
+ * data-parallel degree follows (world / the rest) unless it is the field asked for. Stages of
+ * unequal numbers of layers, which are legal, are not among them. At most
  * SL_CHOICES_MAX, ascending. Returns their number.
  */
 uint32_t sl_question_choices(const sl_question *question, sl_choice field,

@@ -1,11 +1,11 @@
 /**
- * The best plans of a space of legal ones, exactly: what is left out is proved not to matter. Pure and
- * allocation-free: the caller lends the memory and runs units of work on as many threads as it likes;
- * the answer, its counts included, is the same for any number of them.
+ * The best plans of a space of legal ones, exactly: what is left out is proved not to matter. Pure
+ * and allocation-free: the caller lends the memory and runs units of work on as many threads as it
+ * likes; the answer, its counts included, is the same for any number of them.
  *
  *   sl_search_prepare          fills the space's open dimensions, refuses one that is empty
- *   rounds of units            sl_search_unit on each unit of a round, in any order and from any thread,
- *                              all against the outcome that stood before the round
+ *   rounds of units            sl_search_unit on each unit of a round, in any order and from any
+ *                              thread, all against the outcome that stood before the round
  *   sl_search_merge            in the order of the units, when all of the round are done
  */
 #ifndef SHARDLINE_SEARCH_H
@@ -27,7 +27,8 @@ enum {
 };
 
 /** What a plan is made of. A dimension's values are numbers as the plan or the workload has them;
- * those of enumerations are their enumerators. A unit of work is one value of each of the first nine. */
+ * those of enumerations are their enumerators. A unit of work is one value of each of the first
+ * nine. */
 typedef enum sl_dimension {
     SL_DIMENSION_TENSOR,
     SL_DIMENSION_SEQUENCE, /* 0, 1 */
@@ -55,8 +56,9 @@ enum { SL_SEARCH_UNIT_DIMENSIONS = SL_DIMENSION_ACCELERATORS + 1 };
 
 /** How blocks are dealt out over the stages. */
 typedef enum sl_search_layout {
-    SL_SEARCH_LAYOUT_RULE, /* as the framework's rule has it */
-    SL_SEARCH_LAYOUT_BALANCED, /* so that all stages take as long as can be, head and embedding counted */
+    SL_SEARCH_LAYOUT_RULE,     /* as the framework's rule has it */
+    SL_SEARCH_LAYOUT_BALANCED, /* so that all stages take as long as can be, head and embedding
+                                  counted */
     SL_SEARCH_LAYOUT_COUNT
 } sl_search_layout;
 
@@ -96,14 +98,14 @@ typedef struct sl_constraints {
     double deadline_s;       /* of the whole training */
     double budget;           /* likewise, in the currency of the price */
     double headroom_ratio;   /* of the usable bytes, to be left free */
-    /* Sequences of a batch beyond which more of them earn nothing (McCandlish 2018): of a larger one as
-     * many tokens count as this has. */
+    /* Sequences of a batch beyond which more of them earn nothing (McCandlish 2018): of a larger
+     * one as many tokens count as this has. */
     uint64_t critical_batch;
 } sl_constraints;
 
-/** A question's fields that the space has values for are overwritten; the others hold. Questions are one
- * for each cluster and differ in nothing else; unknown may have the bits of software, attention and
- * dropout. */
+/** A question's fields that the space has values for are overwritten; the others hold. Questions
+ * are one for each cluster and differ in nothing else; unknown may have the bits of software,
+ * attention and dropout. */
 typedef struct sl_search_request {
     uint32_t question_count;
     const sl_question *questions;
@@ -152,11 +154,11 @@ typedef struct sl_search_outcome {
     uint32_t units;   /* done */
     uint32_t best_count;
     sl_search_point best[SL_SEARCH_BEST_MAX];
-    /* No other feasible plan is as good in rate, headroom, accelerators and cost at once, and better in
-     * one. By falling rate. */
+    /* No other feasible plan is as good in rate, headroom, accelerators and cost at once, and
+     * better in one. By falling rate. */
     uint32_t front_count;
-    bool
-        front_cut; /* there were more than SL_SEARCH_FRONT_MAX: those of the highest rate are here */
+    bool front_cut; /* there were more than SL_SEARCH_FRONT_MAX: those of the highest rate are
+                      here */
     sl_search_point front[SL_SEARCH_FRONT_MAX];
     uint32_t reason_count;
     sl_search_reason reasons[SL_SEARCH_REASONS_MAX];
@@ -170,7 +172,8 @@ size_t sl_search_scratch_bytes(void);
 
 /**
  * Makes the search in `space`. Dimensions without values take all that can be legal:
- *   tensor            divisors of the attention heads, inside a node's scale-up domain unless anywhere
+ *   tensor            divisors of the attention heads, inside a node's scale-up domain unless
+ *                     anywhere
  *   sequence          off, and on where the release has it
  *   context           powers of two up to 16 where the framework has it, sequences of 8,192 up
  *   context_kind      p2p
@@ -178,18 +181,19 @@ size_t sl_search_scratch_bytes(void);
  *   micro_batch       powers of two, and three times those, up to 64
  *   global_batch      the workload's
  *   accelerators      the whole cluster; any number of whole nodes, and the powers of two below one
- *                     node, where every_size says so, the objective is accelerators, cost or energy, or
- *                     max_accelerators is less than the cluster has
- *   pipeline          1 to SL_PIPELINE_MAX that leave no rank without a layer; virtual_pipeline 1 to 8
+ *                     node, where every_size says so, the objective is accelerators, cost or
+ *                     energy, or max_accelerators is less than the cluster has
+ *   pipeline          1 to SL_PIPELINE_MAX that leave no rank without a layer; virtual_pipeline 1
+ *                     to 8
  *   schedule          1f1b and interleaved_1f1b; layout: the rule, and balanced
  *   data              what the others leave
  *   zero_stage        those of the framework; shard_group: all, and a node's with fsdp
- *   recompute         the words of the framework; recompute_layers: all, and with megatron powers of two
- *                     up to 16 of each chunk that has more
+ *   recompute         the words of the framework; recompute_layers: all, and with megatron powers
+ *                     of two up to 16 of each chunk that has more
  *   offload           none
- * request and what it points to outlive the search. Errors: SL_E_RANGE at /space/... for a value that
- * no plan could have, at /constraints/... for one that contradicts another or that no plan can keep
- * (out_of_reach), too_large for more than
+ * request and what it points to outlive the search. Errors: SL_E_RANGE at /space/... for a value
+ * that no plan could have, at /constraints/... for one that contradicts another or that no plan can
+ * keep (out_of_reach), too_large for more than
  * SL_SEARCH_UNITS_MAX units, needs_price, needs_tokens for an objective without them.
  */
 sl_code sl_search_prepare(const sl_search_request *request, void *space, const sl_search **out,
@@ -197,8 +201,8 @@ sl_code sl_search_prepare(const sl_search_request *request, void *space, const s
 
 uint32_t sl_search_unit_count(const sl_search *search);
 
-/** The values that the search goes through, defaults filled in, but for accelerators, which are each
- * cluster's own: sizes of cluster `index`, ascending. */
+/** The values that the search goes through, defaults filled in, but for accelerators, which are
+ * each cluster's own: sizes of cluster `index`, ascending. */
 const sl_space *sl_search_space(const sl_search *search);
 uint32_t sl_search_sizes(const sl_search *search, uint32_t index, const uint32_t **sizes);
 
@@ -215,8 +219,8 @@ void sl_search_unit(const sl_search *search, uint32_t unit, const sl_search_outc
 void sl_search_merge(const sl_search *search, const sl_search_outcome *part,
                      sl_search_outcome *into);
 
-/** The question whose only plan a point is, all fields known: sl_estimate_answer answers it. *cluster
- * has the nodes that it uses, and the question points to it. */
+/** The question whose only plan a point is, all fields known: sl_estimate_answer answers it.
+ * *cluster has the nodes that it uses, and the question points to it. */
 void sl_search_question(const sl_search *search, const sl_search_point *point, sl_cluster *cluster,
                         sl_question *out);
 

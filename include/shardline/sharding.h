@@ -1,7 +1,8 @@
 /**
- * Which rank holds which slice of which tensor under a plan: placement of ranks, parallel groups, cuts
- * of every tensor of the checkpoint, and what is sharded over the data group. Nothing is listed that
- * is not asked for: tensors come from a walk, the shards of one by number, each in constant time.
+ * Which rank holds which slice of which tensor under a plan: placement of ranks, parallel groups,
+ * cuts of every tensor of the checkpoint, and what is sharded over the data group. Nothing is
+ * listed that is not asked for: tensors come from a walk, the shards of one by number, each in
+ * constant time.
  */
 #ifndef SHARDLINE_SHARDING_H
 #define SHARDLINE_SHARDING_H
@@ -121,9 +122,9 @@ typedef struct sl_tensor_walk {
 } sl_tensor_walk;
 
 /**
- * The next tensor that some rank holds, in the order of the model; false at the end. Buffers are not
- * listed, nor what lies beside the list of layers; a tied head is where it has storage of its own,
- * on the other end of a pipeline. All of the model comes once for each copy in a pipeline.
+ * The next tensor that some rank holds, in the order of the model; false at the end. Buffers are
+ * not listed, nor what lies beside the list of layers; a tied head is where it has storage of its
+ * own, on the other end of a pipeline. All of the model comes once for each copy in a pipeline.
  */
 bool sl_sharding_next(const sl_sharding *sharding, sl_tensor_walk *walk, sl_sharded_tensor *out);
 
@@ -169,9 +170,9 @@ typedef struct sl_shard {
 sl_shard sl_sharding_shard(const sl_tensor_part *part, uint64_t number);
 
 /**
- * Shards from `number` on, itself included, that are alike: as many elements and as much padding, each
- * on as many ranks of its own [count, >= 1]. At most five of these runs are all of a part: sums over
- * a map go by them, whatever the degree.
+ * Shards from `number` on, itself included, that are alike: as many elements and as much padding,
+ * each on as many ranks of its own [count, >= 1]. At most five of these runs are all of a part:
+ * sums over a map go by them, whatever the degree.
  */
 uint64_t sl_sharding_alike(const sl_tensor_part *part, uint64_t number);
 
@@ -182,37 +183,38 @@ uint64_t sl_sharding_alike(const sl_tensor_part *part, uint64_t number);
 uint64_t sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed,
                                  uint64_t first, uint64_t last, uint64_t from);
 
-/** Box `piece` of a shard, a range of each axis of the tensor; false when it is empty. Under FLAT it
- * is the box of the part, of which `flat` says what is held. */
+/** Box `piece` of a shard, a range of each axis of the tensor; false when it is empty. Under FLAT
+ * it is the box of the part, of which `flat` says what is held. */
 bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
                        const sl_tensor_part *part, const sl_shard *shard, uint64_t piece,
                        sl_range out[SL_TENSOR_AXES_MAX]);
 
 /**
  * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block, as the plan
- * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which each
- * stage of a pipeline has its own.
+ * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which
+ * each stage of a pipeline has its own.
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
- * in the order in which the classes of the Hugging Face library register them, as far as it is described:
- * of experts that are apart all of one projection come before the next, where a class may have one
- * expert after the other; parts lists are in the order of the step.
+ * in the order in which the classes of the Hugging Face library register them, as far as it is
+ * described: of experts that are apart all of one projection come before the next, where a class
+ * may have one expert after the other; parts lists are in the order of the step.
  *
  * Routed experts, of which there are fewer replicas, are a unit of their own under expert
  * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter.
  *
- * Megatron's distributed optimizer cuts buckets instead: of a chunk's parameters from the last to the
- * first, each begun at a multiple of 64, as many as reach max(40e6, 1e6 * degree) elements where the
- * reduction overlaps on the first stage, else all; a tied table is a bucket of its own.
+ * Megatron's distributed optimizer cuts buckets instead: of a chunk's parameters from the last to
+ * the first, each begun at a multiple of 64, as many as reach max(40e6, 1e6 * degree) elements
+ * where the reduction overlaps on the first stage, else all; a tied table is a bucket of its own.
  *
  *   padded = the next multiple of lcm(degree, 128)
  *
  * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
- * At stage 3 it cuts each parameter by itself, padded to degree: units of one tensor, which are not listed.
+ * At stage 3 it cuts each parameter by itself, padded to degree: units of one tensor, which are not
+ * listed.
  * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
- * zero/stage_1_and_2.py, zero/partition_parameters.py. Queries, keys and values are one parameter there,
- * and gate and up, whatever the checkpoint has.
+ * zero/stage_1_and_2.py, zero/partition_parameters.py. Queries, keys and values are one parameter
+ * there, and gate and up, whatever the checkpoint has.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */

@@ -1,6 +1,6 @@
 /**
- * One training step of a plan, simulated: what runs on each pipeline stage and stream, and when; what
- * is kept alive meanwhile. Of one replica: the others do the same at the same time.
+ * One training step of a plan, simulated: what runs on each pipeline stage and stream, and when;
+ * what is kept alive meanwhile. Of one replica: the others do the same at the same time.
  */
 #ifndef SHARDLINE_TIMELINE_H
 #define SHARDLINE_TIMELINE_H
@@ -75,8 +75,8 @@ typedef struct sl_timeline {
     double end_s;  /* of the last span */
     double idle_ratio; /* of all stages, between first and last pass of any */
     bool by_layer;     /* passes are those of layers, else of chunks */
-    /* Ranks over which parameters and gradients travel, and copies of what those share; whether all of
-     * the gradients come back to each (an all-reduce). */
+    /* Ranks over which parameters and gradients travel, and copies of what those share; whether all
+     * of the gradients come back to each (an all-reduce). */
     uint32_t data_ranks, replica_ranks;
     bool reduces_all;
     bool on_host; /* the optimizer steps on the host */
@@ -86,28 +86,30 @@ typedef struct sl_timeline {
     const void *run; /* in the scratch memory */
 } sl_timeline;
 
-/** Bytes of scratch memory that a simulation takes; SL_E_UNSUPPORTED, not_modelled for micro-batches
- * that a schedule has no order for; SL_E_RANGE, timeline_too_large above SL_SPANS_MAX. `estimate`
- * answers `question`. */
+/** Bytes of scratch memory that a simulation takes; SL_E_UNSUPPORTED, not_modelled for
+ * micro-batches that a schedule has no order for; SL_E_RANGE, timeline_too_large above
+ * SL_SPANS_MAX. `estimate` answers `question`. */
 sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimate, size_t *bytes,
                          sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Simulates the plan that was estimated.
- *   several stages   passes of chunks in the schedule's order (engine/schedule/order.h), sends between them,
- *                    parameters gathered before and gradients reduced after
- *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
- *                    layer ahead of their use and reduced after their backward, in one stream. Offloaded
- *                    parameters come up from the host before that; what blocks keep goes down to it and
- *                    comes up again. DataParallel's devices are lent all for each micro-batch; the first
- *                    is drawn
- * then optimizer and overhead. A host's optimizer updates on the host's stream; gradients come down to it
- * on the copies' stream, what backward hides of that beside it, and parameters go up again. Durations
- * are those of the estimate's closed form, layer by layer.
+ *   several stages   passes of chunks in the schedule's order (engine/schedule/order.h), sends
+ *                    between them, parameters gathered before and gradients reduced after
+ *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered
+ *                    one layer ahead of their use and reduced after their backward, in one stream.
+ *                    Offloaded parameters come up from the host before that; what blocks keep goes
+ *                    down to it and comes up again. DataParallel's devices are lent all for each
+ *                    micro-batch; the first is drawn
+ * then optimizer and overhead. A host's optimizer updates on the host's stream; gradients come down
+ * to it on the copies' stream, what backward hides of that beside it, and parameters go up again.
+ * Durations are those of the estimate's closed form, layer by layer.
  * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
- * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike. Likewise
+ * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike.
+ *           Likewise
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
- * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/schedule/pipeline.h.
+ * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py;
+ * engine/schedule/pipeline.h.
  */
 void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
                           const double slowness[SL_PIPELINE_MAX], const double *sizes,
@@ -116,8 +118,8 @@ void sl_timeline_simulate(const sl_question *question, const sl_estimate *estima
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);
 
-/** One operator of a layer, or what its passes wait for: collectives that nothing hides, the host. Of one
- * micro-batch [s]; input_s with what is recomputed. */
+/** One operator of a layer, or what its passes wait for: collectives that nothing hides, the host.
+ * Of one micro-batch [s]; input_s with what is recomputed. */
 typedef struct sl_pass_part {
     const char *name; /* borrowed from the model; NULL: waiting */
     double forward_s, input_s, weight_s;
@@ -128,8 +130,8 @@ typedef struct sl_pass_parts {
     sl_pass_part list[SL_KIND_OPERATORS_MAX + 1];
 } sl_pass_parts;
 
-/** Every kind of the model, which `out` has room for, in the order of forward, as stages on the pool of
- * `stage` run it; waiting comes last. */
+/** Every kind of the model, which `out` has room for, in the order of forward, as stages on the
+ * pool of `stage` run it; waiting comes last. */
 void sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, uint32_t stage,
                            sl_pass_parts *out);
 

@@ -272,6 +272,15 @@ sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char *what,
 /* What a gate asks for. */
 enum { REQUIRE_FITS, REQUIRE_FITS_CERTAIN, REQUIREMENTS };
 
+sl_code
+sl_api_required(const sl_request *request, int *out, sl_errors *err)
+{
+    static const char *const words[REQUIREMENTS] = {
+        [REQUIRE_FITS] = "fits", [REQUIRE_FITS_CERTAIN] = "fits_certain"};
+
+    return sl_api_choice(request, "require", words, REQUIREMENTS, out, err);
+}
+
 static bool
 keeps(const sl_estimate *estimate, int require)
 {
@@ -326,8 +335,6 @@ static void
 answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                 sl_response *response)
 {
-    static const char *const requirements[REQUIREMENTS] = {
-        [REQUIRE_FITS] = "fits", [REQUIRE_FITS_CERTAIN] = "fits_certain"};
     int require = -1;
     char hash[SL_HASH_TEXT_SIZE] = "";
     sl_errors err = {.count = 0};
@@ -338,7 +345,7 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     };
 
     const bool accounting_only = sl_estimate_accounting_alone(&a->read);
-    sl_code code = sl_api_choice(request, "require", requirements, REQUIREMENTS, &require, &err);
+    sl_code code = sl_api_required(request, &require, &err);
     if (code == SL_OK && accounting_only) {
         code = sl_estimate_request_check(&a->read, NULL, &err);
     } else if (code == SL_OK) {

@@ -46,11 +46,15 @@ sl_code sl_api_decode_layers(sl_api_asked *a, bool lenient, const sl_request *re
 sl_code sl_api_decode_model(sl_api_asked *a, const sl_api_model *fetched, const sl_request *request,
                             sl_errors *err) SL_MUST_CHECK;
 
+/** Reads ?require=, what a gate asks for; -1 where it asks for nothing. Errors of sl_api_choice. */
+sl_code sl_api_required(const sl_request *request, int *out, sl_errors *err) SL_MUST_CHECK;
+
 /** Of all that an answer follows from: what was asked, engine and catalogue. */
 sl_code sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEXT_SIZE],
                           sl_errors *err) SL_MUST_CHECK;
 
-/** What the answer says of itself; hash: where sl_api_input_hash writes, or another of the question. */
+/** What the answer says of itself; hash: where sl_api_input_hash writes, or another of the
+ * question. */
 sl_answer_about sl_api_about(const sl_catalog *catalog, const sl_api_asked *a, const char *hash);
 
 /** On the store's lane: what the slug names, which is then here; pointer: of the slug. */
@@ -62,15 +66,15 @@ sl_code sl_api_fetch_stored(sl_app *app, sl_worker *worker, sl_api_stored *store
 sl_code sl_api_stored_hosts(const sl_app *app, const sl_api_stored *stored, sl_arena *arena,
                             sl_host_status **out, sl_errors *err) SL_MUST_CHECK;
 
-/** An estimate, into the worker's, that settles what the request leaves open: *question is then about
- * the plan that was estimated. what: "a timeline". */
+/** An estimate, into the worker's, that settles what the request leaves open: *question is then
+ * about the plan that was estimated. what: "a timeline". */
 sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char *what,
                       sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 /**
- * Reads the request, fetches the model and the inventory it names over the lanes, and calls `answer`
- * on the compute lane; or answers with the problem. A handler does nothing else, as it is called
- * again on each lane.
+ * Reads the request, fetches the model and the inventory it names over the lanes, and calls
+ * `answer` on the compute lane; or answers with the problem. A handler does nothing else, as it is
+ * called again on each lane.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
                 sl_api_reader read, sl_api_answerer answer);

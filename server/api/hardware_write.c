@@ -43,7 +43,8 @@ read_options(const sl_request *request, write *w, sl_errors *err)
     return code;
 }
 
-/* Everything is judged by what the database has now. A plain dry run needs none: it checks a spec. */
+/* Everything is judged by what the database has now. A plain dry run needs none: it checks a
+ * spec. */
 static sl_code
 open_catalog(sl_worker *worker, write *w, sl_errors *err)
 {

@@ -13,8 +13,8 @@ bool sl_slug_ok(const char *slug);
 /** ?view=spec: the bare spec instead of the wrapped answer. */
 sl_code sl_view_read(const sl_request *request, bool *spec_only, sl_errors *err) SL_MUST_CHECK;
 
-/** Sets the ETag of a row in one of its views. joined: as in sl_row_write. True: the client knows it already, and the answer is
- * complete. */
+/** Sets the ETag of a row in one of its views. joined: as in sl_row_write. True: the client knows
+ * it already, and the answer is complete. */
 bool sl_row_known(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
                   bool spec_only, const sl_request *request, sl_response *response);
 

@@ -5,8 +5,8 @@
 
 static const size_t ARENA_BYTES = (size_t)256 * 1024 * 1024;
 
-/* A stale source is a problem of its own, of which the store knows; that goes when the source says the
- * same again. What is found must hold then too, so it is taken at its word. */
+/* A stale source is a problem of its own, of which the store knows; that goes when the source says
+ * the same again. What is found must hold then too, so it is taken at its word. */
 static sl_code
 find(const sl_app *app, sl_store *store, const char *slug, sl_arena *arena, bool *wrong,
      sl_errors *err)

@@ -195,8 +195,8 @@ patch_spec(const sl_app *app, const sl_inventory_row *row, const sl_request *req
     return code;
 }
 
-/* One attempt. A patch is of the revision that it has seen: *again when another was faster. *spec is
- * the caller's to clear. */
+/* One attempt. A patch is of the revision that it has seen: *again when another was faster. *spec
+ * is the caller's to clear. */
 static sl_code
 patch_once(const sl_app *app, sl_store *store, const write_options *options,
            const sl_request *request, sl_errors *warnings, sl_inventory_row *row, sl_api_spec *spec,

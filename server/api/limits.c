@@ -1,4 +1,5 @@
-/* How far a plan goes: its largest batch, longest sequence, deepest and widest model, fewest nodes. */
+/* How far a plan goes: its largest batch, longest sequence, deepest and widest model, fewest
+ * nodes. */
 #include "api/estimates.h"
 #include "api/resources.h"
 

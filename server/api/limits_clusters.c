@@ -1,6 +1,7 @@
 /*
- * Which cluster for a model. Each candidate is searched on its own, aim after aim, by the crew of the
- * searches; what is asked comes over the lanes as with a search, as many candidates at a time as one takes.
+ * Which cluster for a model. Each candidate is searched on its own, aim after aim, by the crew of
+ * the searches; what is asked comes over the lanes as with a search, as many candidates at a time
+ * as one takes.
  */
 #include <string.h>
 
@@ -140,8 +141,8 @@ answer(looking *own, const sl_request *request, sl_response *response)
     sl_api_finish(&writer, response, request);
 }
 
-/* The next cluster, document or aim; false when all were at hand. What is cheapest to find comes first, for
- * all, as the time may end. */
+/* The next cluster, document or aim; false when all were at hand. What is cheapest to find comes
+ * first, for all, as the time may end. */
 static bool
 advance(looking *own)
 {

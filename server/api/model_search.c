@@ -37,8 +37,8 @@ write_found(const sl_hub_found *found, const sl_request *request, sl_response *r
     sl_api_finish(&writer, response, request);
 }
 
-/* On the compute lane the caches are searched where the Hub is not to be asked; asking it has a lane
- * of its own, whose threads may all be waiting for a Hub that hangs. */
+/* On the compute lane the caches are searched where the Hub is not to be asked; asking it has a
+ * lane of its own, whose threads may all be waiting for a Hub that hangs. */
 void
 sl_models_search(void *app, void *thread, const sl_request *request, sl_response *response)
 {

@@ -1,8 +1,9 @@
 /**
- * Keeps the verdicts on saved plans current, and what is found of the hosts of inventories. A thread
- * of its own, behind whatever else wants the cores, looks at one inventory after the other that
- * changed, then evaluates one plan after the other whose verdict no longer holds: when something was
- * written here, and from time to time, for what other replicas wrote and what went stale.
+ * Keeps the verdicts on saved plans current, and what is found of the hosts of inventories. A
+ * thread of its own, behind whatever else wants the cores, looks at one inventory after the other
+ * that changed, then evaluates one plan after the other whose verdict no longer holds: when
+ * something was written here, and from time to time, for what other replicas wrote and what went
+ * stale.
  */
 #ifndef SL_API_PLAN_KEEPER_H
 #define SL_API_PLAN_KEEPER_H

@@ -14,7 +14,9 @@
 #include "api/resources.h"
 #include "base/text.h"
 
-enum { TAG_DIGITS = 12 };
+/* Times that one request judges a plan at most: while somebody keeps writing, none of them
+ * holds. */
+enum { TAG_DIGITS = 12, TRIALS = 4 };
 
 typedef enum phase { PHASE_TRIAL, PHASE_KEEP } phase;
 
@@ -23,6 +25,7 @@ typedef struct plan_job {
     phase phase;
     sl_plan_row row;
     sl_plan_trial trial;
+    uint32_t trials; /* begun */
     bool created;
     bool spec_only;
     bool dry_run;
@@ -134,11 +137,12 @@ static void
 answer_current(const sl_app *app, plan_job *job, const char *request_text,
                const sl_request *request, sl_response *response)
 {
-    if (job->spec_only || (job->row.current && !job->dry_run)) {
+    if (job->spec_only || (job->row.current && !job->dry_run) || job->trials == TRIALS) {
         answer(job, request, response);
         return;
     }
     job->phase = PHASE_TRIAL;
+    job->trials++;
     job->trial = (sl_plan_trial){.request_text = request_text,
                                  .basis = sl_plan_basis(app, &job->row, request->arena)};
     sl_response_continue(response, SL_LANE_COMPUTE, job);
@@ -155,36 +159,50 @@ show_verdict(plan_job *job, const sl_request *request)
     job->row.current = true;
 }
 
-/* On with a plan that is being judged. */
+/* Keeps the verdict. Who judged the plan meanwhile and was heard first may have seen less than is
+ * there now: then it is judged again. */
 static void
-go_on(sl_app *app, sl_worker *worker, plan_job *job, const sl_request *request,
-      sl_response *response)
+keep_verdict(sl_app *app, sl_worker *worker, plan_job *job, const sl_request *request,
+             sl_response *response)
 {
     sl_errors err = {.count = 0};
+    sl_plan_document document = {.request = NULL};
 
-    if (job->phase == PHASE_TRIAL) {
-        if (!sl_plan_trial_step(app, worker, &job->trial, request, response, job))
-            return;
-        if (job->dry_run) {
-            show_verdict(job, request);
-            answer(job, request, response);
-            return;
-        }
-        job->phase = PHASE_KEEP;
-        sl_response_continue(response, SL_LANE_STORE, job);
-        return;
-    }
     sl_store *const store = sl_api_store(app, worker, &err);
     sl_code code = store == NULL
                        ? SL_E_UNAVAILABLE
                        : sl_plan_trial_keep(store, &job->trial, &job->row, request->arena, &err);
     if (code == SL_OK)
         code = sl_plan_get(store, job->row.slug, app->software, request->arena, &job->row, &err);
-    sl_plan_keeper_stir(app->keeper);
     if (code == SL_OK)
+        code = sl_plan_document_request(job->row.spec, request->arena, &document, &err);
+    sl_plan_keeper_stir(app->keeper);
+    if (code != SL_OK)
+        sl_response_problem(response, request, &err);
+    else if (job->trial.verdict.kind == SL_VERDICT_NONE)
         answer(job, request, response);
     else
-        sl_response_problem(response, request, &err);
+        answer_current(app, job, document.request, request, response);
+}
+
+/* On with a plan that is being judged. */
+static void
+go_on(sl_app *app, sl_worker *worker, plan_job *job, const sl_request *request,
+      sl_response *response)
+{
+    if (job->phase == PHASE_KEEP) {
+        keep_verdict(app, worker, job, request, response);
+        return;
+    }
+    if (!sl_plan_trial_step(app, worker, &job->trial, request, response, job))
+        return;
+    if (job->dry_run) {
+        show_verdict(job, request);
+        answer(job, request, response);
+        return;
+    }
+    job->phase = PHASE_KEEP;
+    sl_response_continue(response, SL_LANE_STORE, job);
 }
 
 static plan_job *

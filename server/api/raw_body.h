@@ -17,8 +17,8 @@ typedef struct sl_raw_body {
 } sl_raw_body;
 
 /**
- * Gzip is told by its first byte and unpacked, named or not; a Content-Encoding that is neither gzip
- * nor identity is SL_E_MEDIA_TYPE, rule content_encoding. SL_E_TOO_LARGE, SL_E_SYNTAX
+ * Gzip is told by its first byte and unpacked, named or not; a Content-Encoding that is neither
+ * gzip nor identity is SL_E_MEDIA_TYPE, rule content_encoding. SL_E_TOO_LARGE, SL_E_SYNTAX
  * (malformed_gzip), SL_E_UNAVAILABLE (no_spool), SL_E_SYNTAX (empty_body). Close it in any case.
  */
 sl_code sl_raw_body_open(const sl_request *request, sl_raw_body *out, sl_errors *err) SL_MUST_CHECK;

@@ -34,6 +34,7 @@ SL_HANDLER(sl_models_get);
 SL_HANDLER(sl_models_inspect);
 
 SL_HANDLER(sl_estimates_post);
+SL_HANDLER(sl_estimates_batch);
 SL_HANDLER(sl_estimates_choices);
 SL_HANDLER(sl_shardings_post);
 SL_HANDLER(sl_timelines_post);

@@ -1,8 +1,10 @@
 #include "api/resources.h"
 
 #define JSON_BODY "application/json"
+#define LINES_BODY "application/x-ndjson, application/ndjson, application/jsonl"
 #define PATCH_BODY "application/merge-patch+json, application/json-patch+json"
-/* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
+/* An estimate request and a trace behind it, either packed or not: what it is, is told by its
+ * bytes. */
 #define TRACE_BODY "application/octet-stream, application/gzip, application/json"
 enum {
     TRACE_MAX_BYTES = 256 * 1024 * 1024,
@@ -11,6 +13,8 @@ enum {
     /* One file, and a byte more than stays in memory. */
     OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1,
     HARDWARE_MAX_BYTES = 16 * 1024,
+    BATCH_MAX_BYTES = 16 * 1024 * 1024,
+    BATCH_MAX_S = 600,
     SEARCH_MAX_S = 1800
 };
 
@@ -61,6 +65,8 @@ const sl_route sl_api_routes[] = {
 
     {SL_POST, "/api/v1/estimates", SL_LANE_COMPUTE, sl_estimates_post, JSON_BODY, 0, 30.0,
      "require, unknown"},
+    {SL_POST, "/api/v1/estimates:batch", SL_LANE_COMPUTE, sl_estimates_batch, LINES_BODY,
+     BATCH_MAX_BYTES, BATCH_MAX_S, "require, unknown"},
     {SL_POST, "/api/v1/estimates:choices", SL_LANE_COMPUTE, sl_estimates_choices, JSON_BODY, 0,
      30.0, "unknown"},
     {SL_POST, "/api/v1/shardings", SL_LANE_COMPUTE, sl_shardings_post, JSON_BODY, 0, 30.0,

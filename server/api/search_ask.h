@@ -21,16 +21,16 @@ typedef struct sl_search_ask {
 } sl_search_ask;
 
 /**
- * What a handler that searches knows of its request: `bytes` of zeros in the arena, released with it. A
- * client that leaves cancels it. NULL with a problem in the response.
+ * What a handler that searches knows of its request: `bytes` of zeros in the arena, released with
+ * it. A client that leaves cancels it. NULL with a problem in the response.
  */
 void *sl_search_ask_new(const sl_app *app, size_t bytes, void (*release)(void *argument),
                         const sl_request *request, sl_response *response) SL_MUST_CHECK;
 
 /**
- * A step on the lane of this worker; begins on the compute lane. True there when `asked` is decoded and
- * the hash of all input known. Otherwise the response continues with `state`, which is to come back
- * here, or holds the problem.
+ * A step on the lane of this worker; begins on the compute lane. True there when `asked` is decoded
+ * and the hash of all input known. Otherwise the response continues with `state`, which is to come
+ * back here, or holds the problem.
  */
 bool sl_search_ask_step(sl_app *app, sl_worker *worker, sl_search_ask *ask,
                         const sl_request *request, sl_response *response,

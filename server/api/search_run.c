@@ -199,7 +199,8 @@ piece(sl_crew_work *work, void *scratch)
     if (!taken)
         return at == OVER ? SL_CREW_OVER : SL_CREW_NOTHING;
 
-    /* Nothing is merged, and no review begun, while a unit is out: both are read without the lock. */
+    /* Nothing is merged, and no review begun, while a unit is out: both are read without the
+     * lock. */
     if (at == SEARCHING)
         sl_search_unit(run->search, unit, run->outcome, scratch, part);
     else if (at == RELAXING)

@@ -1,8 +1,8 @@
 /**
- * A search that runs: its units, those of what would give it an answer where it finds none, and those of
- * the review of what they found, as pieces of a crew's work. What comes of it depends on neither the number
- * of threads nor their order: the units of a round see what earlier rounds found, and are merged by number
- * when all are done.
+ * A search that runs: its units, those of what would give it an answer where it finds none, and
+ * those of the review of what they found, as pieces of a crew's work. What comes of it depends on
+ * neither the number of threads nor their order: the units of a round see what earlier rounds
+ * found, and are merged by number when all are done.
  */
 #ifndef SL_API_SEARCH_RUN_H
 #define SL_API_SEARCH_RUN_H
@@ -50,8 +50,8 @@ sl_code sl_search_run_begin(sl_search_run *run, sl_errors *err) SL_MUST_CHECK;
 /** An sl_park: wakes when it is over. Once over it may be freed. */
 bool sl_search_run_wait(void *run, void (*wake)(void *context), void *context);
 
-/** Fills search, outcome, review, relax, state and elapsed_s: for a watcher what was found so far, without a
- * review; when it is over, what it came to. */
+/** Fills search, outcome, review, relax, state and elapsed_s: for a watcher what was found so far,
+ * without a review; when it is over, what it came to. */
 void sl_search_run_document(const sl_search_run *run, sl_search_document *document);
 
 #endif

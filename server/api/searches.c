@@ -1,7 +1,7 @@
 /*
- * Searches. What is asked comes over the lanes as with estimates; an answer that is kept is given at
- * once; else the crew searches while no thread of a lane is held, and the client reads how far it came.
- * Only whole results are kept.
+ * Searches. What is asked comes over the lanes as with estimates; an answer that is kept is given
+ * at once; else the crew searches while no thread of a lane is held, and the client reads how far
+ * it came. Only whole results are kept.
  */
 #include "api/searches.h"
 
@@ -20,8 +20,8 @@
 
 enum { FEED_BYTES = 1 << 20, HASH_DIGITS = SL_HASH_TEXT_SIZE - 1 };
 
-/* Between two events of progress, as between the ticks that bring them; and when nothing is new, before
- * proxies take the connection for dead. */
+/* Between two events of progress, as between the ticks that bring them; and when nothing is new,
+ * before proxies take the connection for dead. */
 static const double progress_s = 0.1;
 static const double beat_s = 5;
 

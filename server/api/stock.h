@@ -1,6 +1,7 @@
 /**
  * The hardware a request can name: the catalogue with the private rows of the database. Another
- * process may change those; a thread looks for that once a second, and who writes here looks at once.
+ * process may change those; a thread looks for that once a second, and who writes here looks at
+ * once.
  */
 #ifndef SL_API_STOCK_H
 #define SL_API_STOCK_H
@@ -10,7 +11,8 @@
 
 typedef struct sl_stock sl_stock;
 
-/** base: the catalogue without private rows; borrowed, and outlives the stock. NULL without memory. */
+/** base: the catalogue without private rows; borrowed, and outlives the stock. NULL without
+ * memory. */
 sl_stock *sl_stock_new(const sl_catalog *base) SL_MUST_CHECK;
 void sl_stock_free(sl_stock *stock); /* NULL is fine */
 

@@ -69,8 +69,8 @@ check_slow(const sl_estimate_request *read, const sl_plan *plan, sl_errors *err)
                    read->slow_stage);
 }
 
-/* Each micro-batch over the usual one: as many as the plan has, together the batch of a replica. *out is
- * in the request's arena; NULL where all are alike. */
+/* Each micro-batch over the usual one: as many as the plan has, together the batch of a replica.
+ * *out is in the request's arena; NULL where all are alike. */
 static sl_code
 read_sizes(const sl_estimate_request *read, const sl_estimate *estimate, sl_arena *arena,
            const double **out, sl_errors *err)
@@ -129,8 +129,8 @@ write_answer(const sl_question *question, sl_timeline_document *document, const 
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
 }
 
-/* As the client takes it: a trace as a packed file of the name that TensorBoard's plugin looks for, or
- * what was asked for, packed on the way. */
+/* As the client takes it: a trace as a packed file of the name that TensorBoard's plugin looks for,
+ * or what was asked for, packed on the way. */
 static void
 pack(const sl_request *request, form as, sl_response *response)
 {

@@ -1,7 +1,7 @@
 /*
  * A recorded trace beside the prediction of the same run. The body, an estimate request and the
- * trace behind it, lies on disk: each call reads the request from its beginning, and the last one, on
- * the compute lane with model and inventory at hand, the trace as well.
+ * trace behind it, lies on disk: each call reads the request from its beginning, and the last one,
+ * on the compute lane with model and inventory at hand, the trace as well.
  */
 #include "api/estimates.h"
 #include "api/resources.h"

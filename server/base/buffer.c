@@ -50,7 +50,8 @@ grow(sl_buffer *buffer, size_t more)
     return true;
 }
 
-/* Makes room for `more` bytes and their NUL; false sets failed. A capacity never exceeds the limit and the NUL. */
+/* Makes room for `more` bytes and their NUL; false sets failed. A capacity never exceeds the limit
+ * and the NUL. */
 static bool
 reserve(sl_buffer *buffer, size_t more)
 {

@@ -24,7 +24,8 @@ void sl_buffer_append(sl_buffer *buffer, const void *bytes, size_t size);
 
 enum { SL_BUFFER_SHORT_SIZE = 32 };
 
-/** The first `size` bytes of a text that has room for more: a short copy of one length takes no call. */
+/** The first `size` bytes of a text that has room for more: a short copy of one length takes no
+ * call. */
 void sl_buffer_append_short(sl_buffer *buffer, const char text[SL_BUFFER_SHORT_SIZE], size_t size);
 
 void sl_buffer_text(sl_buffer *buffer, const char *text);

@@ -63,8 +63,8 @@ promote(sl_crew *crew)
     }
 }
 
-/* Leaves a work that it was in; the last to leave one that is over ends it. Under the lock, which is
- * not held meanwhile. */
+/* Leaves a work that it was in; the last to leave one that is over ends it. Under the lock, which
+ * is not held meanwhile. */
 static void
 leave(sl_crew *crew, sl_crew_work *work)
 {

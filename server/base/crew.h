@@ -1,7 +1,7 @@
 /**
- * Threads of the lowest priority that share their time among a few long works. A work is done in pieces
- * of some milliseconds; who had the least time is served next, so that several works advance alike
- * whatever their pieces cost, and whoever else wants a core gets it at once.
+ * Threads of the lowest priority that share their time among a few long works. A work is done in
+ * pieces of some milliseconds; who had the least time is served next, so that several works advance
+ * alike whatever their pieces cost, and whoever else wants a core gets it at once.
  */
 #ifndef SL_BASE_CREW_H
 #define SL_BASE_CREW_H
@@ -22,7 +22,8 @@ typedef enum sl_crew_step {
 typedef struct sl_crew_work {
     /** One piece, on as many threads at once as there are; scratch: the thread's. */
     sl_crew_step (*piece)(struct sl_crew_work *work, void *scratch);
-    /** Ten times a second while it waits or runs, on a thread of usual priority. False gives it up. */
+    /** Ten times a second while it waits or runs, on a thread of usual priority. False gives it
+     * up. */
     bool (*tick)(struct sl_crew_work *work, bool runs);
     /** Once, when no thread is in it: the crew does not touch it any more. */
     void (*ended)(struct sl_crew_work *work);
@@ -51,8 +52,8 @@ sl_crew *sl_crew_start(const sl_crew_config *config) SL_MUST_CHECK;
 /** No work is left. NULL is fine. */
 void sl_crew_stop(sl_crew *crew);
 
-/** False when as many wait as may: the work stays the caller's. Otherwise it may be over before this
- * returns. */
+/** False when as many wait as may: the work stays the caller's. Otherwise it may be over before
+ * this returns. */
 bool sl_crew_add(sl_crew *crew, sl_crew_work *work) SL_MUST_CHECK;
 
 void sl_crew_count(sl_crew *crew, uint32_t *running, uint32_t *waiting);

@@ -1,9 +1,9 @@
 /**
  * From keys or names to numbers, in an arena: what a reader met before.
  *
- * Keys are known by 64 bits of hash alone: two that share them are one, which honest ones do once in
- * ten million files and others do to their own inventory. Names are compared with those that their
- * numbers stand for, where the index can ask for these.
+ * Keys are known by 64 bits of hash alone: two that share them are one, which honest ones do once
+ * in ten million files and others do to their own inventory. Names are compared with those that
+ * their numbers stand for, where the index can ask for these.
  */
 #ifndef SL_BASE_INDEX_H
 #define SL_BASE_INDEX_H
@@ -23,7 +23,8 @@ typedef struct sl_index {
 /** A key of one text; sl_hash_quick makes keys of several parts. */
 uint64_t sl_index_key(const char *text);
 
-/** The number of a key, 0 where the key is new; until the next call. NULL past the arena's limit. */
+/** The number of a key, 0 where the key is new; until the next call. NULL past the arena's
+ * limit. */
 uint32_t *sl_index_at(sl_index *index, uint64_t key, bool *known);
 bool sl_index_knows(const sl_index *index, uint64_t key);
 

@@ -7,60 +7,85 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Exact: 5^27 fits the 64 bits of the narrowest long double. */
-static const long double tens[] = {1.0L, 1e1L, 1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,
-                                   1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L};
+/* Exact: 5^16 fits the 53 bits of a double. */
+static const double tens[] = {1.0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+                              1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
-enum { DIGITS = 12, EXPONENT_MIN = -4, EXPONENT_MAX = 10 };
+enum { DIGITS = 12, HALF = DIGITS / 2 };
 
-static bool
-reaches(long double magnitude, int exponent)
-{
-    return exponent >= 0 ? magnitude >= tens[exponent] : magnitude * tens[-exponent] >= 1.0L;
-}
-
-/* Of the first digit. The power of two is about three tenths of it. */
+/* Of the first digit, or one below it: the power of two is about 0.30103 of it, 1233 / 4096. */
 static int
-exponent_of(double magnitude)
+exponent_below(double magnitude)
 {
-    int binary = 0;
-    (void)frexp(magnitude, &binary);
-    int e = (binary + 100) * 3 / 10 - 30;
+    enum { MANTISSA_BITS = 52, BIAS = 1023, SHIFT = 4096 }; /* a division rounds down so */
+    uint64_t bits = 0;
 
-    while (e > EXPONENT_MIN && !reaches((long double)magnitude, e))
-        e--;
-    while (e < EXPONENT_MAX && reaches((long double)magnitude, e + 1))
-        e++;
-    return e;
+    memcpy(&bits, &magnitude, sizeof bits);
+    const int binary = (int)(bits >> MANTISSA_BITS) - BIAS;
+    return (binary + SHIFT) * 1233 / 4096 - 1233;
 }
 
-/* The twelve digits of a magnitude and the exponent of the first; false where rounding would be close to a
- * tie, which the product cannot decide, and where "%g" would not print it without an exponent. */
+/* The twelve digits of a magnitude and the exponent of the first; false where rounding would be
+ * close to a tie, which the product cannot decide: it is off by 2^-53 of 10^12 at most, 1.2e-4; and
+ * where "%g" would not print it without an exponent. */
 static bool
 digits_of(double magnitude, uint64_t *digits, int *exponent)
 {
     if (!(magnitude >= 1e-4 && magnitude < 1e11))
         return false;
 
-    const int e = exponent_of(magnitude);
-    const long double scaled = (long double)magnitude * tens[DIGITS - 1 - e];
-    const uint64_t whole = (uint64_t)scaled;
-    const long double rest = scaled - (long double)whole;
-    if (rest > 0.499999L && rest < 0.500001L)
+    int e = exponent_below(magnitude);
+    double scaled = magnitude * tens[DIGITS - 1 - e];
+    if (scaled >= 1e12)
+        scaled = magnitude * tens[DIGITS - 1 - ++e];
+    const int64_t whole = (int64_t)scaled;
+    const double rest = scaled - (double)whole;
+    if (rest > 0.4998 && rest < 0.5002)
         return false;
-    *digits = whole + (rest > 0.5L);
+    *digits = (uint64_t)whole + (rest > 0.5);
     *exponent = e;
     /* Rounding up may have made one digit more; a power of ten is better left to printf. */
-    return *digits >= 100000000000U && *digits < 1000000000000U;
+    return *digits < 1000000000000U;
+}
+
+static void
+write_pair(char out[2], uint32_t pair)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+
+    memcpy(out, pairs + 2 * (size_t)pair, 2);
+}
+
+/* Six digits, below 10^6. */
+static void
+write_half(char out[HALF], uint32_t digits)
+{
+    write_pair(out, digits / 10000);
+    write_pair(out + 2, digits / 100 % 100);
+    write_pair(out + 4, digits % 100);
+}
+
+char *
+sl_number_whole(uint64_t value, char *end)
+{
+    for (; value >= 100; value /= 100)
+        write_pair(end -= 2, (uint32_t)(value % 100));
+    if (value < 10)
+        *--end = (char)('0' + value);
+    else
+        write_pair(end -= 2, (uint32_t)value);
+    return end;
 }
 
 size_t
 sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE])
 {
-    char text[DIGITS];
+    char text[2 * DIGITS] = {0}; /* behind any digit there is room for a copy of all */
     uint64_t digits = 0;
     int e = 0;
-    size_t size = 0;
 
     assert(isfinite(value));
     if (!digits_of(fabs(value), &digits, &e)) {
@@ -68,25 +93,26 @@ sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE])
         assert(length > 0 && length < SL_NUMBER_TEXT_SIZE);
         return (size_t)length;
     }
-    for (int i = DIGITS; i > 0; i -= 2, digits /= 100) {
-        const uint32_t pair = (uint32_t)(digits % 100);
-        text[i - 2] = (char)('0' + pair / 10);
-        text[i - 1] = (char)('0' + pair % 10);
-    }
-    int last = DIGITS; /* zeros behind the point are left out */
-    while (last > 1 && last > e + 1 && text[last - 1] == '0')
+    write_half(text, (uint32_t)(digits / 1000000));
+    write_half(text + HALF, (uint32_t)(digits % 1000000));
+    const int point = e < 0 ? 0 : e + 1; /* digits before it */
+    int last = DIGITS;                   /* zeros behind it are left out */
+    while (last > point && text[last - 1] == '0')
         last--;
-    if (value < 0.0)
-        out[size++] = '-';
+    char *at = out;
+    *at = '-';
+    at += value < 0.0;
     if (e < 0) {
-        memcpy(out + size, "0.0000", (size_t)(1 - e));
-        size += (size_t)(1 - e);
+        memcpy(at, "0.0000", 6);
+        at += 1 - e;
+    } else { /* whole digits, then the rest a place further */
+        memcpy(at, text, DIGITS);
+        at += point;
+        *at = '.';
+        at += last > point;
     }
-    for (int i = 0; i < last; i++) {
-        if (i == e + 1 && e >= 0)
-            out[size++] = '.';
-        out[size++] = text[i];
-    }
-    out[size] = '\0';
-    return size;
+    memcpy(at, text + point, DIGITS);
+    at += last - point;
+    *at = '\0';
+    return (size_t)(at - out);
 }

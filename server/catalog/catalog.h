@@ -1,8 +1,8 @@
 /**
  * The hardware and software we know: accelerators with their laws, node types, and what framework
- * releases do. Read from the tables of server/catalog/data, which are compiled in, and from the rows
- * that users store beside them (overlay.h); never changed after, so any number of threads may read
- * it. When users' rows change there is another one (shelf.h).
+ * releases do. Read from the tables of server/catalog/data, which are compiled in, and from the
+ * rows that users store beside them (overlay.h); never changed after, so any number of threads may
+ * read it. When users' rows change there is another one (shelf.h).
  */
 #ifndef SL_CATALOG_CATALOG_H
 #define SL_CATALOG_CATALOG_H
@@ -62,7 +62,8 @@ typedef struct sl_node_type {
     uint32_t accelerators;
     bool reference; /* assumed for its accelerator when nobody says which node */
     uint32_t scale_up_domain;
-    uint32_t nic_count; /* of the accelerator fabric; 0 = not known */
+    double scale_up_pair_bytes_per_s; /* 0: as the part is joined by itself */
+    uint32_t nic_count;               /* of the accelerator fabric; 0 = not known */
     double nic_bytes_per_s;
     const char *nic_kind;
     bool amd_host;
@@ -116,9 +117,10 @@ const sl_part *sl_catalog_part(const sl_catalog *catalog, uint32_t index);
 sl_code sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *pointer,
                              const sl_part **out, sl_errors *err) SL_MUST_CHECK;
 
-/** All parts that go by a name, as sl_catalog_find_part compares, or without the words that free text
- * adds ("MI300X 192GB HBM3"); where none does, those that its
- * longest word with a digit stands in ("h100" of "H100 NVL2"), and *near says so. At most `most`. */
+/** All parts that go by a name, as sl_catalog_find_part compares, or without the words that free
+ * text adds ("MI300X 192GB HBM3"); where none does, those that its
+ * longest word with a digit stands in ("h100" of "H100 NVL2"), and *near says so. At most
+ * `most`. */
 uint32_t sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part **out,
                                uint32_t most, bool *near);
 
@@ -136,13 +138,22 @@ sl_code sl_catalog_find_node(const sl_catalog *catalog, const char *name, const 
 const sl_node_type *sl_catalog_reference_node(const sl_catalog *catalog,
                                               const sl_accelerator *accelerator);
 
-/** The network of this kind, by its name or alias, case and separators aside; NULL when it is not one
- * we know. */
+/** The first node of so many of them that joins them pair by pair, without a switch, or NULL. */
+const sl_node_type *sl_catalog_paired_node(const sl_catalog *catalog,
+                                           const sl_accelerator *accelerator,
+                                           uint32_t accelerators);
+
+/** The network of this kind, by its name or alias, case and separators aside; NULL when it is not
+ * one we know. */
 const sl_fabric *sl_catalog_fabric(const sl_catalog *catalog, const char *kind);
 
 /** Profiles of one framework ("megatron"), oldest first and side by side. */
 const sl_software *sl_catalog_software(const sl_catalog *catalog, const char *framework,
                                        uint32_t *count);
+
+/** The first of them: those that are meant where none is named. */
+const sl_software *sl_catalog_open_software(const sl_catalog *catalog, const char *framework,
+                                            uint32_t *count);
 
 /** The profile that describes a release: by its name, or by that of a sibling release it stands
  * for (*exact is then false). NULL when there is none. */
@@ -155,8 +166,8 @@ const sl_software *sl_catalog_find_software(const sl_catalog *catalog, const cha
  */
 void sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s);
 
-/** What a driver is taken to keep of a part's memory where no tool printed it: 1 %. The parts that were
- * read keep 0.3 to 2.9 % (data/accelerators.csv). */
+/** What a driver is taken to keep of a part's memory where no tool printed it: 1 %. The parts that
+ * were read keep 0.3 to 2.9 % (data/accelerators.csv). */
 uint64_t sl_accelerator_reserved_guess(uint64_t memory_bytes);
 
 /**
@@ -175,5 +186,9 @@ double sl_accelerator_power_clock(double share, double still);
 void sl_accelerator_set_power(sl_accelerator *accelerator, double watts);
 
 void sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s);
+
+/** Joins it to others pair by pair, by so many of its links; all of them, or 0: over a switch. What
+ * was measured is then no law of it. */
+void sl_accelerator_set_pair(sl_accelerator *accelerator, double bytes_per_s);
 
 #endif

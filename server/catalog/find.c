@@ -143,7 +143,9 @@ model_word(const char *name, char out[SL_CATALOG_NAME_SIZE])
     for (const char *at = folded; *at != '\0';) {
         const size_t length = strcspn(at, "-");
         const size_t plain = strcspn(at, "0123456789-");
-        const bool size_word = length > 2 && memcmp(at + length - 2, "gb", 2) == 0;
+        const size_t digits = strspn(at, "0123456789");
+        const bool size_word = (length > 2 && memcmp(at + length - 2, "gb", 2) == 0) ||
+                               (digits + 1 == length && at[digits] == 'g');
         if (plain < length && length > best && length > 1 && !size_word) {
             best = length;
             memcpy(out, at, length);
@@ -151,6 +153,21 @@ model_word(const char *name, char out[SL_CATALOG_NAME_SIZE])
         }
         at += length + (at[length] == '-');
     }
+}
+
+/* Whether a word of an id begins so: "mi250" of amd-mi250x, but "20" of none. */
+static bool
+has_word(const char *id, const char *begin)
+{
+    const size_t length = strlen(begin);
+    const char *at = id;
+
+    while (at != NULL && strncmp(at, begin, length) != 0) {
+        at = strchr(at, '-');
+        if (at != NULL)
+            at++;
+    }
+    return at != NULL;
 }
 
 uint32_t
@@ -181,7 +198,7 @@ sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part
     model_word(name, word);
     *near = true;
     for (uint32_t i = 0; *word != '\0' && i < catalog->part_count && count < most; i++)
-        if (sl_text_holds_ignoring_case(catalog->parts[i].accelerator.id, word))
+        if (has_word(catalog->parts[i].accelerator.id, word))
             out[count++] = &catalog->parts[i];
     return count;
 }
@@ -230,6 +247,12 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
     return code;
 }
 
+static bool
+is_built_of(const sl_node_type *node, const sl_accelerator *accelerator)
+{
+    return node->accelerator != NULL && sl_text_equal(node->accelerator->id, accelerator->id);
+}
+
 const sl_node_type *
 sl_catalog_reference_node(const sl_catalog *catalog, const sl_accelerator *accelerator)
 {
@@ -237,8 +260,22 @@ sl_catalog_reference_node(const sl_catalog *catalog, const sl_accelerator *accel
 
     for (uint32_t i = 0; i < catalog->node_count; i++) {
         const sl_node_type *const node = &catalog->nodes[i];
-        if (node->reference && node->accelerator != NULL &&
-            sl_text_equal(node->accelerator->id, accelerator->id))
+        if (node->reference && is_built_of(node, accelerator))
+            return node;
+    }
+    return NULL;
+}
+
+const sl_node_type *
+sl_catalog_paired_node(const sl_catalog *catalog, const sl_accelerator *accelerator,
+                       uint32_t accelerators)
+{
+    assert(catalog != NULL && accelerator != NULL);
+
+    for (uint32_t i = 0; i < catalog->node_count; i++) {
+        const sl_node_type *const node = &catalog->nodes[i];
+        if (node->accelerators == accelerators && node->scale_up_pair_bytes_per_s > 0 &&
+            is_built_of(node, accelerator))
             return node;
     }
     return NULL;
@@ -273,6 +310,16 @@ sl_catalog_software(const sl_catalog *catalog, const char *framework, uint32_t *
             first = &catalog->software[i];
         (*count)++;
     }
+    return first;
+}
+
+const sl_software *
+sl_catalog_open_software(const sl_catalog *catalog, const char *framework, uint32_t *count)
+{
+    const sl_software *const first = sl_catalog_software(catalog, framework, count);
+
+    while (*count > 0 && first[*count - 1].named_only)
+        (*count)--;
     return first;
 }
 

@@ -100,7 +100,8 @@ extern const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT];
 /* names.c: a name in one of its forms, cut where it is longer. */
 void sl_name_write(sl_name_form form, const char *name, char out[SL_CATALOG_NAME_SIZE]);
 
-/* names.c: whether that much of `name` is this when folded; tells most apart at the first letter. */
+/* names.c: whether that much of `name` is this when folded; tells most apart at the first
+ * letter. */
 bool sl_name_folds_to(const char *name, size_t length, const char *folded);
 
 /* find.c */

@@ -22,7 +22,8 @@ scale_memory(sl_gemm_law *law, double ratio)
     law->cast_values_per_s *= ratio;
 }
 
-/* What a table has beyond the law is of its part alone: surfaces of another generation do not help. */
+/* What a table has beyond the law is of its part alone: surfaces of another generation do not
+ * help. */
 static void
 forget_table(sl_gemm_law *law)
 {
@@ -230,8 +231,22 @@ sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s)
     assert(accelerator != NULL && bytes_per_s > 0);
 
     /* Laws of the host's links say nothing about links between peers. */
-    if (!accelerator->host_collectives && accelerator->scale_up_bytes_per_s > 0 &&
-        accelerator->scale_up_bytes_per_s != bytes_per_s)
-        scale_buses(accelerator, bytes_per_s / accelerator->scale_up_bytes_per_s);
+    const double known = accelerator->scale_up_bytes_per_s;
+    if (!accelerator->host_collectives && known > 0 && known != bytes_per_s)
+        scale_buses(accelerator, bytes_per_s / known);
+    if (known > 0)
+        accelerator->scale_up_pair_bytes_per_s *= bytes_per_s / known;
     accelerator->scale_up_bytes_per_s = bytes_per_s;
+}
+
+void
+sl_accelerator_set_pair(sl_accelerator *accelerator, double bytes_per_s)
+{
+    assert(accelerator != NULL && bytes_per_s >= 0);
+
+    /* Laws were measured over switches. */
+    if (bytes_per_s > 0 && bytes_per_s < accelerator->scale_up_bytes_per_s &&
+        accelerator->collective_origin < SL_ORIGIN_SCALED)
+        accelerator->collective_origin = SL_ORIGIN_SCALED;
+    accelerator->scale_up_pair_bytes_per_s = bytes_per_s;
 }

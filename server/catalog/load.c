@@ -134,6 +134,7 @@ sl_read_part(sl_row *t)
     a->peak_flops_per_s[SL_PRECISION_MXFP8] = sl_row_number(t, "mxfp8_flops_per_s");
     a->peak_flops_per_s[SL_PRECISION_NVFP4] = sl_row_number(t, "nvfp4_flops_per_s");
     a->scale_up_bytes_per_s = sl_row_number(t, "scale_up_bytes_per_s");
+    a->scale_up_pair_bytes_per_s = sl_row_number(t, "scale_up_pair_bytes_per_s");
     a->scale_up_domain = sl_row_whole32(t, "scale_up_domain");
     if (a->scale_up_domain == 0)
         sl_row_fault(t, "scale_up_domain", "must be at least 1");
@@ -181,6 +182,7 @@ sl_read_node(sl_row *t)
         .accelerators = sl_row_whole32(t, "accelerators"),
         .reference = sl_row_whole32(t, "reference") == 1,
         .scale_up_domain = sl_row_whole32(t, "scale_up_domain"),
+        .scale_up_pair_bytes_per_s = sl_row_number(t, "scale_up_pair_bytes_per_s"),
         .nic_count = sl_row_whole32(t, "nic_count"),
         .nic_bytes_per_s = sl_row_number(t, "nic_bytes_per_s"),
         .nic_kind = sl_row_text(t, "nic_kind"),
@@ -307,6 +309,8 @@ read_software(sl_row *t)
     s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = sl_row_flag(t, "dummy_weight_gradients");
     s->lists_parts = sl_row_flag(t, "lists_parts");
+    s->whole_owners = sl_row_flag(t, "whole_owners");
+    s->named_only = sl_row_flag(t, "named_only");
     s->overlap_gradient_reduce = sl_row_flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = sl_row_flag(t, "overlap_parameter_gather");
     s->splits_sequence = sl_row_flag(t, "splits_sequence");

@@ -58,20 +58,33 @@ reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
     out[size] = '\0';
 }
 
-/* Words of free text that no part is called by alone: kinds and sizes of memory, generations, how a module
- * is mounted or handed to a machine (a virtual function, VF), marks of trade. */
+/* Words of free text that no part is called by alone: kinds and sizes of memory, generations, how a
+ * module is mounted, cooled or handed to a machine (a virtual function, VF), its power, marks of
+ * trade. */
 static bool
 is_decoration(const char *word)
 {
-    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",   "hbm3e",
-                                        "blackwell", "hopper", "ampere", "module", "oam",
-                                        "vf",        "r",      "tm"};
+    static const char *const words[] = {
+        "hbm",    "hbm2",        "hbm2e",     "hbm3", "hbm3e",       "blackwell", "hopper",
+        "ampere", "module",      "oam",       "vf",   "r",           "tm",        "ultra",
+        "grace",  "gracehopper", "superchip", "ai",   "accelerator", "cts",       "tdp"};
     const size_t digits = strspn(word, "0123456789");
 
     return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||
            (digits > 0 &&
             (sl_text_equal(word + digits, "gb") || sl_text_equal(word + digits, "g") ||
-             sl_text_equal(word + digits, "gib")));
+             sl_text_equal(word + digits, "gib") || sl_text_equal(word + digits, "w")));
+}
+
+/* Brackets and the marks (R) and TM in UTF-8 are no part of a word. */
+static void
+part_marks(char *folded)
+{
+    static const char *const marks[] = {"(", ")", "\xC2\xAE", "\xE2\x84\xA2"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        for (char *at = folded; (at = strstr(at, marks[i])) != NULL;)
+            memset(at, '-', strlen(marks[i]));
 }
 
 /* Reduced, without decoration: "AMD Instinct MI300X 192GB HBM3" is mi300x, "Blackwell GPU (GB200)"
@@ -83,9 +96,7 @@ loosen(const char *name, char out[SL_CATALOG_NAME_SIZE])
     size_t size = 0;
 
     fold(name, folded);
-    for (char *at = folded; *at != '\0'; at++)
-        if (*at == '(' || *at == ')')
-            *at = '-';
+    part_marks(folded);
     plain[0] = '\0';
     for (const char *at = folded; *at != '\0';) {
         char word[SL_CATALOG_NAME_SIZE];

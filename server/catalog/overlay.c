@@ -54,6 +54,7 @@ sl_own_part_unsaid(void)
                         .memory_bytes_per_s = -1,
                         .scale_up_bytes_per_s = -1,
                         .scale_up_domain = -1,
+                        .scale_up_pair_bytes_per_s = -1,
                         .host_bytes_per_s = -1,
                         .power_w = -1,
                         .release_year = -1};
@@ -67,6 +68,7 @@ sl_own_node_unsaid(void)
 {
     return (sl_own_node){.accelerators = -1,
                          .scale_up_domain = -1,
+                         .scale_up_pair_bytes_per_s = -1,
                          .nic_count = -1,
                          .nic_bytes_per_s = -1,
                          .host_memory_bytes = -1,
@@ -267,6 +269,16 @@ or_text(const char *said, const char *otherwise)
     return said != NULL ? said : otherwise;
 }
 
+/* Joined as that one: in proportion to all links. */
+static double
+pair_rate(const sl_own_part *part, const sl_accelerator *like)
+{
+    return part->scale_up_bytes_per_s < 0 || like->scale_up_bytes_per_s <= 0
+               ? like->scale_up_pair_bytes_per_s
+               : like->scale_up_pair_bytes_per_s * part->scale_up_bytes_per_s /
+                     like->scale_up_bytes_per_s;
+}
+
 /* like: NULL when nothing but the laws follows from it. */
 static void
 put_figures(line *row, sl_buffer *scaled, const sl_own_part *part, const sl_accelerator *like)
@@ -287,6 +299,8 @@ put_figures(line *row, sl_buffer *scaled, const sl_own_part *part, const sl_acce
     } others[] = {
         {"scale_up_bytes_per_s", part->scale_up_bytes_per_s,
          like != NULL ? like->scale_up_bytes_per_s : 0},
+        {"scale_up_pair_bytes_per_s", part->scale_up_pair_bytes_per_s,
+         like != NULL ? pair_rate(part, like) : 0},
         {"host_bytes_per_s", part->host_bytes_per_s, like != NULL ? like->host_bytes_per_s : 0},
         {"power_w", part->power_w, like != NULL ? like->power_w : 0},
     };
@@ -395,6 +409,7 @@ sl_overlay_add_node(sl_overlay *overlay, const sl_own_node *node, sl_errors *err
     put_number(&row, "nic_bytes_per_s", node->nic_bytes_per_s);
     put_text(&row, "nic_kind", node->nic_kind);
     put_number(&row, "scale_up_domain", node->scale_up_domain);
+    put_number(&row, "scale_up_pair_bytes_per_s", node->scale_up_pair_bytes_per_s);
     put_number(&row, "price_per_node_hour", node->price_per_node_hour);
     put_text(&row, "price_currency", node->price_currency);
     put_text(&row, "price_date", node->price_date);

@@ -1,6 +1,7 @@
 /**
- * The rows of users beside the tables: what they say becomes a row like those of server/catalog/data
- * and goes through the reader of those, so that nothing can be said that a table could not say.
+ * The rows of users beside the tables: what they say becomes a row like those of
+ * server/catalog/data and goes through the reader of those, so that nothing can be said that a
+ * table could not say.
  */
 #ifndef SL_CATALOG_OVERLAY_H
 #define SL_CATALOG_OVERLAY_H
@@ -27,6 +28,7 @@ typedef struct sl_own_part {
     double peak_flops_per_s[SL_PRECISION_COUNT]; /* 0: not supported */
     double scale_up_bytes_per_s;
     double scale_up_domain;
+    double scale_up_pair_bytes_per_s;
     double host_bytes_per_s;
     double power_w;
     double release_year;
@@ -46,6 +48,7 @@ typedef struct sl_own_node {
     const char *note;
     double accelerators;
     double scale_up_domain;
+    double scale_up_pair_bytes_per_s;
     double nic_count;
     double nic_bytes_per_s;
     double host_memory_bytes;

@@ -5,7 +5,8 @@
 #include "base/csv.h"
 #include "catalog/internal.h"
 
-/* A fault of a field sets `code` and reading goes on, so that one run names every fault of a table. */
+/* A fault of a field sets `code` and reading goes on, so that one run names every fault of a
+ * table. */
 typedef struct sl_row {
     sl_catalog *catalog;
     const char *file;

@@ -18,7 +18,8 @@ void sl_shelf_free(sl_shelf *shelf);
 const sl_catalog *sl_shelf_take(sl_shelf *shelf) SL_MUST_CHECK;
 void sl_shelf_give_back(sl_shelf *shelf, const sl_catalog *catalog);
 
-/** From now on `next` is in use; it is the shelf's. False without memory: it is the caller's still. */
+/** From now on `next` is in use; it is the shelf's. False without memory: it is the caller's
+ * still. */
 bool sl_shelf_replace(sl_shelf *shelf, sl_catalog *next) SL_MUST_CHECK;
 
 #endif

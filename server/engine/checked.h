@@ -1,4 +1,5 @@
-/** Arithmetic of counts and bytes: sums and products that may not leave uint64_t, common divisors. */
+/** Arithmetic of counts and bytes: sums and products that may not leave uint64_t, common
+ * divisors. */
 #ifndef SL_ENGINE_CHECKED_H
 #define SL_ENGINE_CHECKED_H
 

@@ -1,5 +1,6 @@
-/** The larger and the smaller of two numbers, neither of them NaN, and numbers rounded up. fmax and fmin
- * are calls, ceil is long without the instruction for it, and a search asks with every plan. */
+/** The larger and the smaller of two numbers, neither of them NaN, and numbers rounded up. fmax and
+ * fmin are calls, ceil is long without the instruction for it, and a search asks with every
+ * plan. */
 #ifndef SL_ENGINE_EXTREMES_H
 #define SL_ENGINE_EXTREMES_H
 

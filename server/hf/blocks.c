@@ -283,7 +283,8 @@ place_experts(sl_hf_reader *reader, sl_dense_spec *spec)
     read_block_texts(reader, "mlp_layer_types", texts, SL_BLOCK_DENSE_MLP, spec);
 }
 
-/* Which blocks have an indexer of their own (GlmMoeDsa): a list, or every freq-th from an offset. */
+/* Which blocks have an indexer of their own (GlmMoeDsa): a list, or every freq-th from an
+ * offset. */
 static void
 place_indexers(sl_hf_reader *reader, sl_dense_spec *spec)
 {

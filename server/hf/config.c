@@ -47,7 +47,9 @@ fail_type(const sl_node *config, const char *model_type, sl_errors *err)
     if (part != NULL)
         sl_hint(err, "its text_config is of type %s, which is: send that alone", part);
     else
-        sl_hint(err, "server/hf/README.md lists them and says how to add one; or send {\"layers\": [...]}");
+        sl_hint(
+            err,
+            "server/hf/README.md lists them and says how to add one; or send {\"layers\": [...]}");
     return code;
 }
 
@@ -69,7 +71,8 @@ type_in_name(const char *name)
     return found;
 }
 
-/* Files of 2019 name no type. RoBERTa has one kind of segments, BERT two; no decoder has the key. */
+/* Files of 2019 name no type. RoBERTa has one kind of segments, BERT two; no decoder has the
+ * key. */
 static const char *
 type_of_old_encoder(const sl_node *config)
 {

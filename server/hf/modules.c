@@ -112,8 +112,8 @@ skip_block(const char *text)
     return at + strcspn(at, ".*");
 }
 
-/* A digit behind "experts" is of an expert's number, one behind "layers" of a block's; others may be
- * of either. What holds none can only count the digits of a number. */
+/* A digit behind "experts" is of an expert's number, one behind "layers" of a block's; others may
+ * be of either. What holds none can only count the digits of a number. */
 static bool
 is_numbered(const char *text, bool plain)
 {
@@ -333,8 +333,8 @@ find_plain(const entries *among, sl_hf_work *work, span run)
     return false;
 }
 
-/* Any run of neighbouring parts of the path may be the name, if some name has as many parts; of whole
- * names only a run to the end, since configs do not agree on what comes before. */
+/* Any run of neighbouring parts of the path may be the name, if some name has as many parts; of
+ * whole names only a run to the end, since configs do not agree on what comes before. */
 static bool
 plain_names(const entries *among, sl_hf_work *work, const char *path)
 {

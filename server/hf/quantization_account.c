@@ -1,5 +1,5 @@
-/* Which tensors a method quantised, and the bytes that follow: a module after the other is looked up
- * in the lists of the config. */
+/* Which tensors a method quantised, and the bytes that follow: a module after the other is looked
+ * up in the lists of the config. */
 #include <assert.h>
 #include <string.h>
 

@@ -389,15 +389,16 @@ typedef struct method_row {
 /*
  * What happens to linear layers that no list names, and why:
  *
- * fp8, fbgemm_fp8     the library replaces every nn.Linear but the head's: a tower's like any other.
+ * fp8, fbgemm_fp8     the library replaces every nn.Linear but the head's: a tower's like any
+ *                     other.
  * bitsandbytes        the same.
  * compressed-tensors  targets name classes of modules, and "Linear" is every nn.Linear.
  * gptq                the tools walk the linear layers of the decoder's blocks, which each model's
  *                     definition lists without its router.
  * awq                 the same; files of wrappers also list their tower.
  * mxfp4               only the experts.
- * modelopt            converts what its patterns do not disable, and writes those into the file; its
- *                     own defaults disable routers under all their names.
+ * modelopt            converts what its patterns do not disable, and writes those into the file;
+ *                     its own defaults disable routers under all their names.
  *
  * A router is an nn.Linear in some versions of a class and a bare parameter in others, so where
  * every nn.Linear is converted the file does not say whether it was.

@@ -1,15 +1,16 @@
 /**
- * Model types that are described by parts lists (engine/model/recipe.h): which keys of a config each
- * value comes from, and what the blocks are made of. The tables are in the recipes_*.c files.
+ * Model types that are described by parts lists (engine/model/recipe.h): which keys of a config
+ * each value comes from, and what the blocks are made of. The tables are in the recipes_*.c files.
  *
  * Writing one. Symbols come first, each with its key, its other names and the default of the class;
  * these names fill the summary of a model: vocab, hidden, ffn, layers, heads, kv_heads, head_dim,
- * positions, learned_positions, experts, top_k, tied; and `drops`, not 0 where training has dropout. Set before any of them are `class`, the place
- * of the config's class among `classes`, and `has_head`, whether that class predicts tokens; of a
- * tower, `text_hidden`. Then the stacks, in order: the embedding once, the blocks, the end once.
- * Stacks that all say what they do make a model that is planned; else it is only counted.
- * A part that only some blocks have says so in its condition; blocks of the same EACH values are one
- * kind. Names, below the prefix of the stack, are those of the published checkpoints.
+ * positions, learned_positions, experts, top_k, tied; and `drops`, not 0 where training has
+ * dropout. Set before any of them are `class`, the place of the config's class among `classes`, and
+ * `has_head`, whether that class predicts tokens; of a tower, `text_hidden`. Then the stacks, in
+ * order: the embedding once, the blocks, the end once. Stacks that all say what they do make a
+ * model that is planned; else it is only counted. A part that only some blocks have says so in its
+ * condition; blocks of the same EACH values are one kind. Names, below the prefix of the stack, are
+ * those of the published checkpoints.
  */
 #ifndef SL_HF_RECIPE_H
 #define SL_HF_RECIPE_H
@@ -31,7 +32,8 @@ typedef enum sl_hf_reading {
     SL_HF_EACH_NUMBER, /* from a list of numbers or booleans; a single one holds for all */
     SL_HF_EACH_CHOICE, /* from a list of texts */
     SL_HF_EACH_LETTER, /* from a text, one letter a block: index among the letters of `texts` */
-    SL_HF_EACH_MEMBER /* 1 when the list of block numbers, or a text such as "3,4", names it; `texts`
+    SL_HF_EACH_MEMBER  /* 1 when the list of block numbers, or a text such as "3,4", names it;
+                         `texts`
                           is "1" where they count from 1 */
 } sl_hf_reading;
 
@@ -100,8 +102,8 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
                                 size_t symbol_count, const sl_stack *stacks, size_t stack_count,
                                 sl_model *model, sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
 
-/* Rows of a parts list, one a line. A cut of COLUMN or VOCABULARY is along the outputs, of ROW along
- * the inputs; TENSOR says along which axis. */
+/* Rows of a parts list, one a line. A cut of COLUMN or VOCABULARY is along the outputs, of ROW
+ * along the inputs; TENSOR says along which axis. */
 #define SL_MATRIX(name, shape, component, cut, when)                                               \
     {                                                                                              \
         SL_PART_MATRIX, name, shape, SL_COMPONENT_##component, SL_CUT_##cut,                       \

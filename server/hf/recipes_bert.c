@@ -4,8 +4,8 @@
  * `class` is the index of the class within the recipe's `classes`; `predicts` is 1 where it has a
  * head over the vocabulary (`has_head`, which the reader sets, also where it only classifies).
  * Defaults: the configuration classes of transformers 5.16.0.dev0. Checkpoints of these types are
- * float32 where configs are silent. Tensor names are those of the classes, recalled and not compared
- * with checkpoints; the oldest BERT files say gamma and beta for weight and bias of norms.
+ * float32 where configs are silent. Tensor names are those of the classes, recalled and not
+ * compared with checkpoints; the oldest BERT files say gamma and beta for weight and bias of norms.
  *
  * A RoBERTa file may lack model_type and architectures (FacebookAI/roberta-base). It is told from
  * BERT, whose keys it has, by type_vocab_size = 1; its max_position_embeddings (514) is 2 more than
@@ -100,7 +100,8 @@ static const sl_operation bert_embeddings_do[] = {
     LOOKS_UP("word_embeddings", "LayerNorm"),
 };
 
-/* bert: 0 MaskedLM, 1 LMHead, 2 PreTraining, 3 Model, 4 SequenceClassification, 5 TokenClassification, 6 QuestionAnswering */
+/* bert: 0 MaskedLM, 1 LMHead, 2 PreTraining, 3 Model, 4 SequenceClassification, 5
+ * TokenClassification, 6 QuestionAnswering */
 static const sl_hf_symbol bert_symbols[] = {
     BERT_SIZES("30522"),
     PREDICTS("class < 3"),
@@ -134,7 +135,8 @@ static const sl_stack bert_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(bert_head), SL_OPERATIONS(bert_head_does), .titles = {{"", "head"}}},
 };
 
-/* roberta, xlm-roberta, camembert: 0 MaskedLM, 1 CausalLM, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
+/* roberta, xlm-roberta, camembert: 0 MaskedLM, 1 CausalLM, 2 Model, 3 SequenceClassification, 4
+ * TokenClassification, 5 QuestionAnswering */
 static const sl_hf_symbol roberta_symbols[] = {
     BERT_SIZES("50265"),
     PREDICTS("class < 2"),
@@ -178,9 +180,9 @@ static const sl_stack roberta_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(roberta_head), SL_OPERATIONS(roberta_head_does), .titles = {{"", "head"}}},
 };
 
-/* albert: 0 MaskedLM, 1 PreTraining, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering.
- * One group of weights is used by num_hidden_layers / num_hidden_groups layers: counted once. The names hold for
- * inner_group_num = 1, which every published file has. */
+/* albert: 0 MaskedLM, 1 PreTraining, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5
+ * QuestionAnswering. One group of weights is used by num_hidden_layers / num_hidden_groups layers:
+ * counted once. The names hold for inner_group_num = 1, which every published file has. */
 static const sl_hf_symbol albert_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30000", NULL, NULL},
     {SL_HF_NUMBER, "embed", "embedding_size", NULL, "128", NULL, NULL},
@@ -239,7 +241,8 @@ static const sl_stack albert_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(albert_head), .titles = {{"", "head"}}},
 };
 
-/* distilbert: 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4 QuestionAnswering */
+/* distilbert: 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4
+ * QuestionAnswering */
 static const sl_hf_symbol distilbert_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "dim", "hidden_size", "768", NULL, NULL},
@@ -299,7 +302,8 @@ static const sl_stack distilbert_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(distilbert_head), SL_OPERATIONS(distilbert_head_does), .titles = {{"", "head"}}},
 };
 
-/* electra: 0 MaskedLM (the generator), 1 PreTraining (the discriminator), 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
+/* electra: 0 MaskedLM (the generator), 1 PreTraining (the discriminator), 2 Model, 3
+ * SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
 static const sl_hf_symbol electra_symbols[] = {
     {SL_HF_NUMBER, "decodes", "is_decoder", NULL, "0", NULL, NULL},
     {SL_HF_REFUSED, "crosses", "add_cross_attention", NULL, "0", NULL, NULL},
@@ -349,10 +353,11 @@ static const sl_stack electra_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(electra_head), SL_OPERATIONS(electra_head_does), .titles = {{"", "head"}}},
 };
 
-/* deberta-v2 (and v3): 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4 QuestionAnswering.
- * Files write -1 for "not set" in max_relative_positions (not read: max_position_embeddings holds) and may do so in
- * position_buckets. Without share_att_key, pos_att_type decides on the two projections of positions; both are counted
- * (every published file shares). */
+/* deberta-v2 (and v3): 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4
+ * QuestionAnswering. Files write -1 for "not set" in max_relative_positions (not read:
+ * max_position_embeddings holds) and may do so in position_buckets. Without share_att_key,
+ * pos_att_type decides on the two projections of positions; both are counted (every published file
+ * shares). */
 static const sl_hf_symbol deberta_v2_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "128100", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "1536", NULL, NULL},

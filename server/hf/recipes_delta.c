@@ -310,8 +310,8 @@ static const sl_stack lfm2_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(lfm2_end), .titles = {{"", "head"}}},
 };
 
-/* ---- Kimi Linear (custom code of its repository): three of four blocks hold a delta net whose gates
- * have a value a channel, the others and the last latent attention ---- */
+/* ---- Kimi Linear (custom code of its repository): three of four blocks hold a delta net whose
+ * gates have a value a channel, the others and the last latent attention ---- */
 
 static const sl_hf_symbol kimi_linear_symbols[] = {
     SL_SIZES("163840", "2304", "9216", "27", "32"),

@@ -158,7 +158,8 @@ static const sl_hf_symbol deepseek_v4_symbols[] = {
     {SL_HF_NUMBER, "sparse_rate", "compress_rates.compressed_sparse_attention", "compress_rate_csa", "4", NULL, NULL},
     {SL_HF_NUMBER, "heavy_rate", "compress_rates.heavily_compressed_attention", "compress_rate_hca", "128", NULL, NULL},
     {SL_HF_COMPUTED, "mix", NULL, NULL, "(2 + streams) * streams", NULL, NULL},
-    /* 0, 4 or 128 positions behind one entry; the list goes on with the blocks for multi-token prediction. */
+    /* 0, 4 or 128 positions behind one entry; the list goes on with the blocks for multi-token
+     * prediction. */
     {SL_HF_EACH_NUMBER, "ratio", "compress_ratios", NULL, "4 + 124 * ((block < 2) + (block >= 2) * (block % 2 == 0))", NULL, NULL},
     {SL_HF_EACH_CHOICE, "type", "layer_types", NULL, "(ratio == 4) + 2 * (ratio == 128)", NULL, "sliding_attention compressed_sparse_attention heavily_compressed_attention"},
     {SL_HF_EACH_CHOICE, "hashes", "mlp_layer_types", NULL, "block < hash_layers", NULL, "moe hash_moe"},
@@ -219,8 +220,9 @@ static const sl_part deepseek_v4_end[] = {
     SL_HEAD("head", "vocab, hidden", "has_head"),
 };
 
-/* Per token: entries of the compressed sequence. The window, and inputs that wait to be compressed (key
- * and gate; an indexed block also those of the entry before), do not grow with the sequence. */
+/* Per token: entries of the compressed sequence. The window, and inputs that wait to be compressed
+ * (key and gate; an indexed block also those of the entry before), do not grow with the
+ * sequence. */
 static const sl_stack deepseek_v4_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(deepseek_v4_embedding), .titles = {{"", "embedding"}}},
     {.prefix = "layers.{}.", .repeat = "layers", SL_PARTS(deepseek_v4_block), .titles = {{"indexed", "indexed_experts"}, {"heavy", "compressed_experts"}, {"", "experts_window"}}, .caches = {{.when = "indexed", .per_token = "(head_dim + index_dim) / rate", .state_bytes = "2 * window * head_dim + 2 * 6 * rate * (head_dim + index_dim)"}, {.when = "heavy", .per_token = "head_dim / rate", .state_bytes = "2 * window * head_dim + 2 * 2 * rate * head_dim"}, {.when = "", .per_token = "head_dim", .window = "window"}}},
@@ -267,8 +269,8 @@ static const sl_hf_symbol longcat_flash_symbols[] = {
     SL_SCALE("post_attention_layernorm." at, "hidden", NORMS, ""), \
     SL_GATED_MLP("mlps." at, "ffn", MLP, "")
 
-/* The class allots rows of gate_up_proj to the experts that do nothing, too, and they are counted as it
- * does; published checkpoints hold matrices of the other experts only. */
+/* The class allots rows of gate_up_proj to the experts that do nothing, too, and they are counted
+ * as it does; published checkpoints hold matrices of the other experts only. */
 static const sl_part longcat_flash_block[] = {
     LONGCAT_HALF("0"),
     LONGCAT_HALF("1"),
@@ -386,7 +388,8 @@ static const sl_stack jetmoe_stacks[] = {
     SL_NORM_AND_HEAD_STACK,
 };
 
-/* ---- MiMo-V2-Flash: windowed blocks have more key-value heads, and sinks; values are narrower ---- */
+/* ---- MiMo-V2-Flash: windowed blocks have more key-value heads, and sinks; values are narrower
+ * ---- */
 
 static const sl_hf_symbol mimo_v2_flash_symbols[] = {
     SL_SIZES("152576", "4096", "16384", "48", "64"),

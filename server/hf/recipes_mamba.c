@@ -8,7 +8,8 @@
 
 /* clang-format off */
 
-/* A mixer of Mamba 2: `here` is where blocks have one; its gated norm counts as its family's does. */
+/* A mixer of Mamba 2: `here` is where blocks have one; its gated norm counts as its family's
+ * does. */
 #define MAMBA2(module, here, norm, normed, output_bias) \
     SL_MATRIX(module ".in_proj", "inner + channels + ssm_heads, hidden", STATE_SPACE, COLUMN, here), \
     SL_TENSOR(module ".in_proj.bias", "inner + channels + ssm_heads", STATE_SPACE, COLUMN, 0, "(" here ") * use_bias"), \
@@ -27,8 +28,8 @@
     SL_SCANS("mixer", "inner + channels + ssm_heads, ssm_heads, inner / ssm_heads, groups, state, chunk", 0, here), \
     SL_MULTIPLIES("mixer_out", module ".out_proj", 0, "")
 
-/* The scan of Mamba 1 has no heads: each channel remembers by itself. Its kernel keeps what it reads and gives, and
- * makes the rest again. */
+/* The scan of Mamba 1 has no heads: each channel remembers by itself. Its kernel keeps what it
+ * reads and gives, and makes the rest again. */
 #define MAMBA_MIXES(module, here) \
     SL_MULTIPLIES("mixer_in", module ".in_proj", 0, ""), \
     SL_MULTIPLIES("mixer_steps", module ".x_proj", SL_OPERATION_SHARES_INPUT, ""), \
@@ -56,7 +57,8 @@ static const sl_operation backbone_end_does[] = {
     SL_LOSES("lm_head", 0, ""),
 };
 
-/* ---- Nemotron-H and Nemotron-3: one mixer a block: M Mamba 2, * attention, - MLP, E experts ---- */
+/* ---- Nemotron-H and Nemotron-3: one mixer a block: M Mamba 2, * attention, - MLP, E experts
+ * ---- */
 
 static const sl_hf_symbol nemotron_h_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "131072", NULL, NULL},

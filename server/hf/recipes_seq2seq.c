@@ -1,13 +1,14 @@
 /* Encoders with decoders: BART, T5, Whisper. Defaults: the configuration classes of
- * transformers 5.16.0.dev0. `class` is the index of the class within the recipe's `classes`, `predicts`
- * is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs are silent; names
- * are those of the classes. Convolutions of sound count as other. */
+ * transformers 5.16.0.dev0. `class` is the index of the class within the recipe's `classes`,
+ * `predicts` is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs
+ * are silent; names are those of the classes. Convolutions of sound count as other. */
 #include "hf/recipes_encoders.h"
 
 /* clang-format off */
 
-/* bart, mbart: 0 ConditionalGeneration, 1 Model, 2 SequenceClassification. Position tables have two rows that are no
- * position. mbart is the same with norms before the sums (same tensors) and a last norm in each half. */
+/* bart, mbart: 0 ConditionalGeneration, 1 Model, 2 SequenceClassification. Position tables have two
+ * rows that are no position. mbart is the same with norms before the sums (same tensors) and a last
+ * norm in each half. */
 #define BART_SIZES \
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "50265", NULL, NULL}, \
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "1024", NULL, NULL}, \
@@ -39,7 +40,8 @@ static const sl_part bart_embeddings[] = {
     SL_NORM("decoder.layernorm_embedding", "hidden", NORMS, ""),
 };
 
-/* What blocks of BART and of Whisper are made of. `key` is the form of k_proj, which has no bias in Whisper. */
+/* What blocks of BART and of Whisper are made of. `key` is the form of k_proj, which has no bias in
+ * Whisper. */
 #define BART_ATTENTION(module, key) \
     key(module ".k_proj", "hidden, hidden", ATTENTION, COLUMN, ""), \
     SL_LINEAR(module ".v_proj", "hidden, hidden", ATTENTION, COLUMN, ""), \
@@ -86,7 +88,8 @@ static const sl_part bart_head[] = {
     SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj", 0, ""), \
     SL_ATTENDS("attention", "heads, heads, head_dim", traits, "")
 
-/* Every block reads the same output of the encoder, which is kept once; that one copy is not counted. */
+/* Every block reads the same output of the encoder, which is kept once; that one copy is not
+ * counted. */
 #define ATTENDS_ACROSS(query, key, value, heads) \
     SL_MULTIPLIES("cross_query", query, 0, ""), \
     SL_MULTIPLIES("cross_key_value", key " " value, SL_OPERATION_SHARES_INPUT, ""), \
@@ -138,9 +141,10 @@ static const sl_stack bart_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(bart_head), SL_OPERATIONS(bart_head_does), .titles = {{"", "head"}}},
 };
 
-/* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name. The classes tie the head whatever the file says
- * (version 5: "tie_word_embeddings": false of the v1.1, FLAN and mT5 files is overruled), so it is not read. The published
- * v1.1, FLAN and mT5 checkpoints do store an lm_head.weight of their own: vocab * hidden more than counted here. */
+/* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name.
+ * The classes tie the head whatever the file says (version 5: "tie_word_embeddings": false of the
+ * v1.1, FLAN and mT5 files is overruled), so it is not read. The published v1.1, FLAN and mT5
+ * checkpoints do store an lm_head.weight of their own: vocab * hidden more than counted here. */
 #define T5_SIZES(vocab, ffn, encoder_layers, heads, mlp_form) \
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, vocab, NULL, NULL}, \
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL}, \
@@ -221,7 +225,8 @@ static const sl_part t5_head[] = {
     SL_HEAD("lm_head", "vocab, hidden", "predicts"),
 };
 
-/* Norms before the sums. Scores get a bias by distance, of the first block in all of t5 and mt5; across they get none. */
+/* Norms before the sums. Scores get a bias by distance, of the first block in all of t5 and mt5;
+ * across they get none. */
 #define T5_HALF(title, norm, attention, output) \
     SL_NORMS(title "_norm", norm, ""), \
     attention, \
@@ -273,7 +278,8 @@ static const sl_stack t5_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(t5_head), SL_OPERATIONS(t5_head_does), .titles = {{"", "head"}}},
 };
 
-/* whisper: 0 ConditionalGeneration, 1 Model. Counted only: its encoder sees frames of sound, not tokens. */
+/* whisper: 0 ConditionalGeneration, 1 Model. Counted only: its encoder sees frames of sound, not
+ * tokens. */
 static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "51865", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "384", NULL, NULL},

@@ -1,5 +1,5 @@
-/* Decoders with something of their own in their blocks: inputs per layer, keys and values that layers
- * share, crossed attention, norms in unusual places.
+/* Decoders with something of their own in their blocks: inputs per layer, keys and values that
+ * layers share, crossed attention, norms in unusual places.
  * Defaults: the configuration classes of transformers 5.16.0.dev0. Tensor names: the published
  * checkpoints. */
 #include "hf/recipe.h"
@@ -8,8 +8,8 @@
 
 /* ---- What Gemma 4 and Gemma 3n share ---- */
 
-/* `inputs` is where there are inputs per layer. Their table counts as embedding, what projects them as
- * other. */
+/* `inputs` is where there are inputs per layer. Their table counts as embedding, what projects them
+ * as other. */
 #define GEMMA_EMBEDDING(inputs) \
     SL_TENSOR("embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""), \
     SL_TENSOR("embed_tokens_per_layer.weight", "input_vocab, layers * inputs", EMBEDDING, VOCABULARY, 0, inputs), \
@@ -21,8 +21,9 @@
     SL_MATRIX("per_layer_projection", "hidden, inputs", OTHER, ROW, inputs), \
     SL_SCALE("post_per_layer_input_norm", "hidden", NORMS, inputs)
 
-/* Blocks that reuse keys and values have none of their own: they may be published with projections, which
- * no class reads. `own_values` is where values are not those of another block, nor the keys. */
+/* Blocks that reuse keys and values have none of their own: they may be published with projections,
+ * which no class reads. `own_values` is where values are not those of another block, nor the
+ * keys. */
 #define GEMMA_BLOCK(kv_heads, head_dim, own_values) \
     SL_SCALE("input_layernorm", "hidden", NORMS, ""), \
     SL_MATRIX("self_attn.q_proj", "heads * " head_dim ", hidden", ATTENTION, COLUMN, ""), \
@@ -162,8 +163,8 @@ static const sl_part gemma3n_embedding[] = {
     SL_MATRIX("altup_projections.2", "hidden, hidden", OTHER, COLUMN, "streams > 3"),
 };
 
-/* The scale of the corrected output counts as MLP, everything else of AltUp and Laurel but their norms
- * as other. */
+/* The scale of the corrected output counts as MLP, everything else of AltUp and Laurel but their
+ * norms as other. */
 static const sl_part gemma3n_block[] = {
     GEMMA_BLOCK("kv_heads", "head_dim", "reuses == 0"),
     SL_TENSOR("altup.correct_output_scale", "hidden", MLP, REPLICATED, 0, ""),
@@ -232,8 +233,8 @@ static const sl_hf_symbol mllama_symbols[] = {
     {SL_HF_EACH_MEMBER, "crosses", "cross_attention_layers", NULL, "block % 5 == 3", NULL, NULL},
 };
 
-/* Eight rows of the table have no logits. The gate of the crossed attention counts as attention, that
- * of its MLP as MLP. */
+/* Eight rows of the table have no logits. The gate of the crossed attention counts as attention,
+ * that of its MLP as MLP. */
 static const sl_part mllama_embedding[] = {
     SL_TENSOR("embed_tokens.weight", "vocab + 8, hidden", EMBEDDING, VOCABULARY, 0, ""),
 };

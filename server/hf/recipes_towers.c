@@ -3,8 +3,8 @@
  * projectors between. Values are read from the whole config; `text_hidden` is the hidden size of
  * the language part.
  *
- * All counts as other, as in the published counts (but for one norm of paddleocr_vl). Blocks are cut
- * as serving frameworks and Megatron-style training cut them; embeddings, convolutions and most
+ * All counts as other, as in the published counts (but for one norm of paddleocr_vl). Blocks are
+ * cut as serving frameworks and Megatron-style training cut them; embeddings, convolutions and most
  * projectors are held whole. The kernels of three-dimensional convolutions are written with their
  * last two axes joined.
  *
@@ -23,7 +23,8 @@
 
 /* clang-format off */
 
-/* ---- CLIP and SigLIP towers: llava, llava_next, gemma3, paligemma, idefics3, smolvlm, paddleocr_vl ---- */
+/* ---- CLIP and SigLIP towers: llava, llava_next, gemma3, paligemma, idefics3, smolvlm,
+ * paddleocr_vl ---- */
 
 static const sl_part clip_block[] = {
     CLIP_BLOCK("tower_hidden", "tower_ffn", OTHER, OTHER, OTHER),
@@ -55,11 +56,12 @@ static const sl_part siglip_head[] = {
 #define SIGLIP_HEAD(prefix_of) \
     {.prefix = prefix_of "head.", .repeat = "vision_head", SL_PARTS(siglip_head), .beside = true, .titles = {{"", "vision_head"}}}
 
-/* llava, llava_next. Towers of other types (Pixtral) are refused. One layer's features are projected: the files name one,
- * mostly by a negative number. */
+/* llava, llava_next. Towers of other types (Pixtral) are refused. One layer's features are
+ * projected: the files name one, mostly by a negative number. */
 static const sl_hf_symbol llava_tower_symbols[] = {
     {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "clip_vision_model"},
-    /* Without a section the wrapper has a default of its own, CLIP-L; what a section leaves out is CLIP's. */
+    /* Without a section the wrapper has a default of its own, CLIP-L; what a section leaves out is
+     * CLIP's. */
     {SL_HF_ENTRIES, "given", "vision_config", NULL, "0", NULL, NULL},
     VISION_SIZES("1024 * (given == 0) + 768 * (given > 0)", "4096 * (given == 0) + 3072 * (given > 0)", "24 * (given == 0) + 12 * (given > 0)", "336 * (given == 0) + 224 * (given > 0)", "14 * (given == 0) + 32 * (given > 0)"),
     {SL_HF_ENTRIES, "features", "vision_feature_layer", NULL, "1", NULL, NULL},
@@ -143,8 +145,9 @@ static const sl_stack idefics3_towers[] = {
     {.prefix = "model.connector.", .repeat = "1", SL_PARTS(idefics3_connector), .beside = true, .titles = {{"", "projector"}}},
 };
 
-/* paddleocr_vl: the language part has the shapes of ernie4_5. The published counts file the projector's norm with the other norms. The published checkpoint holds more
- * than the class: a pooling head (visual.vision_model.head) and a second position table, both unused. */
+/* paddleocr_vl: the language part has the shapes of ernie4_5. The published counts file the
+ * projector's norm with the other norms. The published checkpoint holds more than the class: a
+ * pooling head (visual.vision_model.head) and a second position table, both unused. */
 static const sl_hf_symbol paddleocr_vl_tower_symbols[] = {
     VISION_SIZES("1152", "4304", "27", "384", "14"),
     {SL_HF_NUMBER, "merge", "vision_config.spatial_merge_size", NULL, "2", NULL, NULL},
@@ -235,8 +238,8 @@ static const sl_stack qwen2_5_vl_towers[] = {
     QWEN_TOWER("visual.", qwen2_5_vl),
 };
 
-/* qwen3_vl, qwen3_vl_moe: features of some blocks have mergers of their own. qwen3_5, qwen3_5_moe have none of those,
- * whatever the list says. */
+/* qwen3_vl, qwen3_vl_moe: features of some blocks have mergers of their own. qwen3_5, qwen3_5_moe
+ * have none of those, whatever the list says. */
 #define QWEN3_SIZES \
     {SL_HF_NUMBER, "tower_hidden", "vision_config.hidden_size", NULL, "1152", NULL, NULL}, \
     {SL_HF_NUMBER, "tower_ffn", "vision_config.intermediate_size", NULL, "4304", NULL, NULL}, \

@@ -44,8 +44,8 @@ const sl_stack sl_hf_llama4_towers[] = {
     {.prefix = "vision_model.model.layers.{}.", .repeat = "tower_layers", SL_PARTS(llama4_block), .beside = true, .titles = {{"", "vision"}}},
 };
 
-/* mllama: tables for the shapes a picture may be tiled in, and one for none. The features of chosen blocks are joined to
- * the last ones: vision_output_dim. */
+/* mllama: tables for the shapes a picture may be tiled in, and one for none. The features of chosen
+ * blocks are joined to the last ones: vision_output_dim. */
 const sl_hf_symbol sl_hf_mllama_tower_symbols[] = {
     VISION_SIZES("1280", "5120", "32", "448", "14"),
     {SL_HF_NUMBER, "global_layers", "vision_config.num_global_layers", NULL, "8", NULL, NULL},
@@ -85,8 +85,8 @@ const sl_stack sl_hf_mllama_towers[] = {
     {.prefix = "vision_model.global_transformer.layers.{}.", .repeat = "global_layers", SL_PARTS(mllama_global_block), .beside = true, .titles = {{"", "vision_global"}}},
 };
 
-/* ---- gemma4: a tower for images, one for sound, each where its config is. Linear layers with a clipping range store
- * its four ends, which are no parameters. ---- */
+/* ---- gemma4: a tower for images, one for sound, each where its config is. Linear layers with a
+ * clipping range store its four ends, which are no parameters. ---- */
 
 #define CLIPPED(name, shape, cut, clip) \
     SL_MATRIX(name ".linear", shape, OTHER, cut, ""), \

@@ -1,7 +1,7 @@
-/* Encoders of images, and of texts to match: ViT, CLIP, SigLIP. Defaults: the configuration classes of
- * transformers 5.16.0.dev0. `class` is the index of the class within the recipe's `classes`, `predicts`
- * is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs are silent; names
- * are those of the classes. Patches count as other, poolers in the MLP. */
+/* Encoders of images, and of texts to match: ViT, CLIP, SigLIP. Defaults: the configuration classes
+ * of transformers 5.16.0.dev0. `class` is the index of the class within the recipe's `classes`,
+ * `predicts` is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs
+ * are silent; names are those of the classes. Patches count as other, poolers in the MLP. */
 #include "hf/recipes_encoders.h"
 #include "hf/recipes_towers.h"
 
@@ -57,8 +57,9 @@ static const sl_stack vit_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(vit_head), .titles = {{"", "head"}}},
 };
 
-/* clip (both halves) and its halves alone. The vision half is a tower (all in other), as in multimodal models.
- * "pre_layrnorm" is how the classes and checkpoints spell it. logit_scale is a scalar: written with one axis. */
+/* clip (both halves) and its halves alone. The vision half is a tower (all in other), as in
+ * multimodal models. "pre_layrnorm" is how the classes and checkpoints spell it. logit_scale is a
+ * scalar: written with one axis. */
 #define CLIP_TEXT_SIZES(key) \
     {SL_HF_NUMBER, "vocab", key "vocab_size", NULL, "49408", NULL, NULL}, \
     {SL_HF_NUMBER, "hidden", key "hidden_size", NULL, "512", NULL, NULL}, \

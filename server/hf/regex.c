@@ -71,7 +71,8 @@ emit(compiler *to, opcode op, uint8_t value, int32_t offset)
     to->code[to->size++] = (instruction){(uint8_t)op, value, (int16_t)offset};
 }
 
-/* Puts a split before what starts at `at`; what follows moves as a whole, so its jumps still fit. */
+/* Puts a split before what starts at `at`; what follows moves as a whole, so its jumps still
+ * fit. */
 static void
 insert_split(compiler *to, int32_t at, int32_t offset)
 {

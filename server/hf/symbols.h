@@ -30,8 +30,8 @@ void sl_hf_symbols_read(sl_hf_symbols *symbols);
 
 /**
  * Sets the values of one block of a stack of `blocks`, and gives them in the order of the rows.
- * False, after an error for each, when some cannot be read. `spare`: entries that a list may have beyond the
- * blocks, for layers that are not counted.
+ * False, after an error for each, when some cannot be read. `spare`: entries that a list may have
+ * beyond the blocks, for layers that are not counted.
  */
 bool sl_hf_symbols_read_block(sl_hf_symbols *symbols, uint64_t block, uint64_t blocks,
                               uint64_t spare, uint64_t values[SL_HF_EACH_MAX], uint32_t *count);

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A search that broke off is not to be started again by a browser of its own accord; it asks for the
- * answer that is kept, much later. */
+/* A search that broke off is not to be started again by a browser of its own accord; it asks for
+ * the answer that is kept, much later. */
 static const char sse_start[] = "retry: 60000\n\n";
 
 static const char *const types[] = {

@@ -29,8 +29,8 @@ void sl_events_head(sl_events events, sl_response *response, sl_buffer *out);
 void sl_events_write(sl_events events, const char *name, const char *data, size_t size,
                      sl_buffer *out);
 
-/** What means nothing and keeps a connection alive through proxies; false where the form has no such
- * thing. */
+/** What means nothing and keeps a connection alive through proxies; false where the form has no
+ * such thing. */
 bool sl_events_beat(sl_events events, sl_buffer *out);
 
 #endif

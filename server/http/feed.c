@@ -23,6 +23,8 @@ struct sl_feed {
     bool ended;
     bool cut;
     bool detached;
+    void (*room)(void *context); /* who waits for room; NULL: nobody */
+    void *room_context;
 };
 
 static void
@@ -96,6 +98,36 @@ sl_feed_put(sl_feed *feed, const sl_buffer *event)
     return taken;
 }
 
+bool
+sl_feed_wait(void *argument, void (*call)(void *context), void *context)
+{
+    sl_feed *const feed = argument;
+
+    assert(feed != NULL && call != NULL);
+    lock(feed);
+    assert(feed->room == NULL);
+    const bool waits = feed->waiting.size > 0 && !feed->detached;
+    feed->room = waits ? call : NULL;
+    feed->room_context = context;
+    unlock(feed);
+    return waits;
+}
+
+/* Unlocks, and wakes who waits for room if there is some. From there on he may free the feed. */
+static void
+unlock_for_room(sl_feed *feed)
+{
+    void (*const room)(void *context) =
+        feed->waiting.size == 0 || feed->detached ? feed->room : NULL;
+    void *const context = feed->room_context;
+
+    if (room != NULL)
+        feed->room = NULL;
+    unlock(feed);
+    if (room != NULL)
+        room(context);
+}
+
 void
 sl_feed_end(sl_feed *feed, sl_buffer *last)
 {
@@ -150,7 +182,7 @@ on_read(void *cls, uint64_t position, char *out, size_t size)
         feed->suspended = true;
         MHD_suspend_connection(feed->connection);
     }
-    unlock(feed);
+    unlock_for_room(feed);
     return got;
 }
 
@@ -175,7 +207,7 @@ sl_feed_detach(sl_feed *feed)
     feed->connection = NULL;
     feed->detached = true;
     const size_t sent = feed->sent_before + feed->sent;
-    unlock(feed);
+    unlock_for_room(feed);
     return sent;
 }
 

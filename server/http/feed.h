@@ -1,8 +1,9 @@
 /**
  * A body that is produced while it is sent. Whole events go in at one end, from any thread; the
- * connection takes bytes at the other, at its client's pace. Nobody waits for anybody: an event that
- * finds no room is dropped, and only the last one has room always. What waits is thus bounded however
- * slow the client is, and a client that takes nothing is cut off by the daemon's idle timeout.
+ * connection takes bytes at the other, at its client's pace. An event that finds no room is
+ * dropped, and only the last one has room always; who must not lose one parks until there is room.
+ * What waits is thus bounded however slow the client is, and a client that takes nothing is cut off
+ * by the daemon's idle timeout.
  */
 #ifndef SL_HTTP_FEED_H
 #define SL_HTTP_FEED_H
@@ -21,6 +22,10 @@ void sl_feed_free(sl_feed *feed); /* no connection reads it; NULL is fine */
 
 /** False: the event was dropped whole, for want of room or of a client. */
 bool sl_feed_put(sl_feed *feed, const sl_buffer *event);
+
+/** An sl_park: wakes when all events are on their way, so that any has room, or when nobody reads
+ * them. */
+bool sl_feed_wait(void *feed, void (*wake)(void *context), void *context);
 
 /** The last event, which is taken over and cleared; what comes after is dropped. */
 void sl_feed_end(sl_feed *feed, sl_buffer *last);

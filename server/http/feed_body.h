@@ -14,8 +14,8 @@ struct MHD_Response *sl_feed_response(sl_feed *feed,
 /** The request ended, sent or not: the connection is not touched any more. Bytes that were sent. */
 size_t sl_feed_detach(sl_feed *feed);
 
-/** Nothing will come any more: unless the last event is there the body is cut off where it is. Either way
- * the connection is not suspended again. */
+/** Nothing will come any more: unless the last event is there the body is cut off where it is.
+ * Either way the connection is not suspended again. */
 void sl_feed_cut(sl_feed *feed);
 
 #endif

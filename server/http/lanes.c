@@ -33,8 +33,9 @@ struct sl_lanes {
     uint32_t thread_count; /* started */
 };
 
-/* A third of the share that other threads have where all want a core. Estimates beside uploads waited no longer
- * than with 10, which on a busy machine starves a small upload beyond its time limit. */
+/* A third of the share that other threads have where all want a core. Estimates beside uploads
+ * waited no longer than with 10, which on a busy machine starves a small upload beyond its time
+ * limit. */
 enum { BULK_NICENESS = 5 };
 
 static void *

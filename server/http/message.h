@@ -94,16 +94,17 @@ typedef struct sl_response {
 void sl_response_init(sl_response *response);
 /** The handler returns without an answer and is called again on `lane`. */
 void sl_response_continue(sl_response *response, sl_lane lane, void *state);
-/** The same once `park`, called when the handler has returned, has it woken; until then no thread is
- * held. argument lives in the request's arena. */
+/** The same once `park`, called when the handler has returned, has it woken; until then no thread
+ * is held. argument lives in the request's arena. */
 void sl_response_park(sl_response *response, sl_lane lane, void *state, sl_park park,
                       void *argument);
 /** A client that closes the connection, or its sending half, from now on cancels the request. */
 void sl_response_leave(sl_response *response);
 /**
  * The answer begins when the handler returns: the status, the type and the headers that stand, and
- * for a body what goes into the feed, which is taken over. A handler that continues or parks goes on while
- * it is sent, and is called to its end whatever becomes of the client; `cancelled` tells it of that.
+ * for a body what goes into the feed, which is taken over. A handler that continues or parks goes
+ * on while it is sent, and is called to its end whatever becomes of the client; `cancelled` tells
+ * it of that.
  */
 void sl_response_feed(sl_response *response, sl_feed *feed);
 /** What the request needs freed when nobody answers or reads it any more; once for a request. */

@@ -2,9 +2,9 @@
  * The requests in flight, and who may settle a suspended one.
  *
  * A suspended connection never times out and cannot be freed, so each waits here until exactly one
- * party settles it: its worker with an answer, the watchdog at its deadline, its client by leaving, or the stop. Settling
- * resumes the connection under the same lock, so that an empty set means that nobody is about to
- * touch one. A worker that comes after another party only drops its hold.
+ * party settles it: its worker with an answer, the watchdog at its deadline, its client by leaving,
+ * or the stop. Settling resumes the connection under the same lock, so that an empty set means that
+ * nobody is about to touch one. A worker that comes after another party only drops its hold.
  */
 #ifndef SL_HTTP_PENDING_H
 #define SL_HTTP_PENDING_H

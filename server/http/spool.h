@@ -27,8 +27,8 @@ void sl_spool_free(sl_spool *spool); /* NULL is fine */
 bool sl_spool_append(sl_spool *spool, const char *bytes, size_t size) SL_MUST_CHECK;
 uint64_t sl_spool_size(const sl_spool *spool); /* bytes appended */
 
-/** Reads up to `size` bytes from `offset`; any thread may. *got is 0 at the end. False when the disk
- * does not give what was written. */
+/** Reads up to `size` bytes from `offset`; any thread may. *got is 0 at the end. False when the
+ * disk does not give what was written. */
 bool sl_spool_read(const sl_spool *spool, uint64_t offset, char *to, size_t size,
                    size_t *got) SL_MUST_CHECK;
 

@@ -18,8 +18,8 @@ bool sl_hub_info_read(const char *json, size_t size, const char *commit, sl_hub_
 /** The same document with what was read, and nothing else. */
 void sl_hub_info_write(const sl_hub_info *info, const char *commit, sl_buffer *out);
 
-/** The member "gated" of a document of the Hub: "false", "true", "auto" or "manual"; NULL when it is
- * absent or anything else. */
+/** The member "gated" of a document of the Hub: "false", "true", "auto" or "manual"; NULL when it
+ * is absent or anything else. */
 const char *sl_hub_gated_of(const sl_node *object);
 
 #endif

@@ -2,7 +2,8 @@
  * The cache of Hugging Face's own tools, which is read and never written:
  *
  *     <folder>/models--org--name/refs/<revision>                "<commit>"
- *     <folder>/models--org--name/snapshots/<commit>/<file>      link to ../../blobs/<etag>, or a file
+ *     <folder>/models--org--name/snapshots/<commit>/<file>      link to ../../blobs/<etag>, or a
+ *                                                               file
  *     <folder>/models--org--name/.no_exist/<commit>/<file>      the Hub said there is no such file
  *
  * Others write there, so nothing in it is trusted: no folder may be a link, and a file may be one

@@ -39,7 +39,8 @@ skip_text(sl_hub_scan *scan)
     return false;
 }
 
-/* From an opening bracket to behind the one that closes it; their kinds are the reader's to judge. */
+/* From an opening bracket to behind the one that closes it; their kinds are the reader's to
+ * judge. */
 static bool
 skip_nested(sl_hub_scan *scan)
 {

@@ -12,7 +12,8 @@
 #include "hub/rate.h"
 #include "hub/repository.h"
 
-/* Every host but the endpoint is the answer of a server. With a proxy the address is the proxy's. */
+/* Every host but the endpoint is the answer of a server. With a proxy the address is the
+ * proxy's. */
 static bool
 may_connect(sl_hub_worker *worker, const char *address)
 {

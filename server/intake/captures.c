@@ -55,8 +55,9 @@ take_file(const char *line, char host[SL_HOST_NAME_MAX + 1])
     static const char *const kinds[] = {".csv", ".txt", ".log", ".out", ".xml", ".json"};
     char name[SL_HOST_NAME_MAX + 1];
 
-    if (strncmp(line, "==> ", 4) != 0 || !sl_text_ends_with(line, " <==") ||
-        !sl_text_copy(name, sizeof name, line + 4))
+    /* "==> <==" has one blank, which is not both. */
+    if (strncmp(line, "==> ", 4) != 0 || !sl_text_copy(name, sizeof name, line + 4) ||
+        !sl_text_ends_with(name, " <=="))
         return false;
     name[strlen(name) - strlen(" <==")] = '\0';
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

@@ -24,16 +24,17 @@ void sl_captures_open(sl_captures *captures, const char *text, size_t size);
 /** As sl_lines_copy; what only names the host is not of the line. */
 bool sl_captures_next(sl_captures *captures, char *to, size_t size);
 
-/** Goes on behind `size` bytes from `at`, which stands in the line read last. What follows them on their
- * last line is read as that line again. */
+/** Goes on behind `size` bytes from `at`, which stands in the line read last. What follows them on
+ * their last line is read as that line again. */
 void sl_captures_pass(sl_captures *captures, const char *at, size_t size);
 
 /** Anything but SL_OK ends the visit. first: the line of the file on which the text begins. */
 typedef sl_code (*sl_run_visit)(void *context, const char *text, size_t size, const char *host,
                                 uint32_t first, sl_errors *err);
 
-/** For texts that are not read line by line: visits the lines of each host in a row, without the host
- * before each; or the whole text at once, host "", where lines begin with none. SL_E_MEMORY. */
+/** For texts that are not read line by line: visits the lines of each host in a row, without the
+ * host before each; or the whole text at once, host "", where lines begin with none.
+ * SL_E_MEMORY. */
 sl_code sl_captures_runs(const char *text, size_t size, sl_run_visit visit, void *context,
                          sl_errors *err) SL_MUST_CHECK;
 

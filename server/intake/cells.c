@@ -153,18 +153,8 @@ sl_cell_quantity(const char *text, const char *unit, double *out)
 bool
 sl_cell_is_nothing(const char *text)
 {
-    static const char *const nothing[] = {"",
-                                          "N/A",
-                                          "[N/A]",
-                                          "None",
-                                          "ERR!",
-                                          "Not Supported",
-                                          "[Not Supported]",
-                                          "Unknown",
-                                          "null",
-                                          "[Unknown Error]",
-                                          "Unknown Error",
-                                          "NA"};
+    static const char *const nothing[] = {
+        "", "N/A", "[N/A]", "None", "Not Supported", "[Not Supported]", "Unknown", "null", "NA"};
     assert(text != NULL);
 
     /* Nearly every cell is a value, and most can be told by their first byte. */
@@ -173,6 +163,19 @@ sl_cell_is_nothing(const char *text)
     for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
         if (sl_text_equal_ignoring_case(text, nothing[i]))
             return true;
-    return strstr(text, "GPU is lost") != NULL || strstr(text, "has been deprecated") != NULL ||
+    return sl_cell_is_failure(text) || strstr(text, "has been deprecated") != NULL ||
            strstr(text, "Insufficient Permissions") != NULL;
+}
+
+bool
+sl_cell_is_failure(const char *text)
+{
+    static const char *const words[] = {"Unknown Error", "GPU is lost", "GPU requires reset",
+                                        "ERR!"};
+    assert(text != NULL);
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(text, words[i]) != NULL)
+            return true;
+    return false;
 }

@@ -31,13 +31,17 @@ const char *sl_cell_at(const sl_cells *cells, uint32_t at);
 bool sl_cell_count(const char *text, uint32_t *out, const char **end);
 
 /**
- * "81920 MiB", "700.00 W", "750000 mW": bytes and watts; a number without a unit has `unit`. MB and GB
- * are powers of two here: the tools of both vendors of accelerators mean MiB where they print MB.
- * False where it is no number or the unit is another: "[N/A]", "ERR!", "[Not Supported]".
+ * "81920 MiB", "700.00 W", "750000 mW": bytes and watts; a number without a unit has `unit`. MB and
+ * GB are powers of two here: the tools of both vendors of accelerators mean MiB where they print
+ * MB. False where it is no number or the unit is another: "[N/A]", "ERR!", "[Not Supported]".
  */
 bool sl_cell_quantity(const char *text, const char *unit, double *out);
 
 /** Not a value: "", N/A, [N/A], [Not Supported], Unknown Error, ERR!, None. */
 bool sl_cell_is_nothing(const char *text);
+
+/** What nvidia-smi says in the place of a value that a device does not answer with: it may have
+ * failed. "[N/A]" is of a device that has none. */
+bool sl_cell_is_failure(const char *text);
 
 #endif

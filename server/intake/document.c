@@ -132,6 +132,22 @@ sl_document_array(const sl_node *object, const char *name, sl_node *out)
     return sl_node_member(object, name, out) && sl_node_kind(out) == SL_JSON_ARRAY;
 }
 
+/* Of a number as text, as people and tools write it: blanks around it say nothing. */
+static bool
+read_number(const char *text, double *out)
+{
+    char number[NUMBER_SIZE];
+
+    text += strspn(text, " \t");
+    if (!sl_text_copy(number, sizeof number, text))
+        return false;
+    size_t length = strlen(number);
+    while (length > 0 && (number[length - 1] == ' ' || number[length - 1] == '\t'))
+        length--;
+    number[length] = '\0';
+    return sl_text_to_double(number, out);
+}
+
 bool
 sl_document_as_number(const sl_node *node, double *out)
 {
@@ -143,7 +159,7 @@ sl_document_as_number(const sl_node *node, double *out)
     case SL_JSON_REAL:
         return sl_node_as_double(node, -1e18, 1e18, out, &ignored) == SL_OK;
     case SL_JSON_TEXT:
-        return sl_node_as_text(node, &text, &ignored) == SL_OK && sl_text_to_double(text, out);
+        return sl_node_as_text(node, &text, &ignored) == SL_OK && read_number(text, out);
     case SL_JSON_NULL:
     case SL_JSON_BOOL:
     case SL_JSON_ARRAY:

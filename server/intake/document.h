@@ -72,8 +72,8 @@ typedef struct sl_finder {
 } sl_finder;
 
 sl_finder sl_finder_new(const sl_raw *raw);
-/** Line of the next place where the whole word stands, or of the first one where none follows; 0 where
- * there is none, or too many were asked for out of order. */
+/** Line of the next place where the whole word stands, or of the first one where none follows; 0
+ * where there is none, or too many were asked for out of order. */
 uint32_t sl_finder_line(sl_finder *finder, const char *word);
 
 #endif

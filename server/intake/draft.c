@@ -75,8 +75,8 @@ name_letter(char c, bool given)
     return (char)(c - 'A' + 'a');
 }
 
-/* "h100-sxm5-80gb" of "nvidia-h100-sxm5-80gb": short, and said by the user's own words where there are
- * some. */
+/* "h100-sxm5-80gb" of "nvidia-h100-sxm5-80gb": short, and said by the user's own words where there
+ * are some. */
 static void
 name_pool(const sl_draft *draft, sl_draft_pool *pool, const char *given)
 {
@@ -112,6 +112,30 @@ take_known(sl_draft_pool *pool, sl_field field, double number, sl_from origin, c
             .fact = {.said = true, .number = number}, .origin = origin, .reason = reason};
 }
 
+/* Of all links of a device those to one other: as files count them, else as the board is built. */
+static void
+take_pair(const sl_node_type *reference, uint64_t held, sl_draft_pool *pool)
+{
+    const sl_accelerator *const a = &pool->part->accelerator;
+    const sl_value *const counted = &pool->value[SL_FIELD_PAIR_LINKS];
+    const double all = sl_value_number(&pool->value[SL_FIELD_SCALE_UP_BYTES_PER_S]);
+    const double links = sl_value_number(&pool->value[SL_FIELD_LINKS]);
+    const double usual = sl_pool_usual_pair(sl_pool_board(pool->node, reference, held), a);
+    sl_value *const pair = &pool->value[SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S];
+
+    if (pair->origin != SL_FROM_NOBODY || all <= 0 || a->scale_up_bytes_per_s <= 0)
+        return;
+    if (counted->origin != SL_FROM_NOBODY && links > 0) {
+        *pair = *counted;
+        pair->fact.number *= all / links;
+        pair->origin = SL_FROM_LIKE;
+        pair->reason = "the share of a device's links that lead to one other";
+        return;
+    }
+    take_known(pool, SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S, usual * all / a->scale_up_bytes_per_s,
+               SL_FROM_CATALOG, "accelerators of such a node are joined pair by pair");
+}
+
 static void
 take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
 {
@@ -132,8 +156,10 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
                a->reserved_assumed ? SL_FROM_DEFAULT : SL_FROM_CATALOG,
                a->reserved_assumed ? "no tool's figure is known: 1 % of the memory" : NULL);
     take_known(pool, SL_FIELD_SCALE_UP_BYTES_PER_S, a->scale_up_bytes_per_s, SL_FROM_CATALOG, NULL);
-    if (shape == NULL)
+    if (shape == NULL) {
+        take_pair(NULL, 0, pool);
         return;
+    }
     /* Slices of nobody knows how many devices are no whole ones. */
     if (pool->value[SL_FIELD_SLICE].origin == SL_FROM_NOBODY &&
         (pool->value[SL_FIELD_ACCELERATOR].origin != SL_FROM_NOBODY || pool->node != NULL))
@@ -142,6 +168,7 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     const double said = pool->value[SL_FIELD_ACCELERATORS].fact.number;
     const uint64_t held =
         said >= 1 && said <= SL_CLUSTER_PER_NODE_MAX ? (uint64_t)said : shape->accelerators;
+    take_pair(reference, held, pool);
     take_known(pool, SL_FIELD_SCALE_UP_DOMAIN,
                sl_pool_usual_domain(reference, held, shape->scale_up_domain), origin, usual);
     if (pool->value[SL_FIELD_NIC_BYTES_PER_S].origin == SL_FROM_NOBODY) {

@@ -85,19 +85,20 @@ typedef struct sl_draft {
 sl_code sl_draft_make(const sl_findings *findings, const sl_catalog *catalog, sl_arena *arena,
                       sl_draft *out, sl_errors *err) SL_MUST_CHECK;
 
-/** Whether the pool is in the spec: a plan can have whole accelerators of it, or how many there are is
- * for the user to say. */
+/** Whether the pool is in the spec: a plan can have whole accelerators of it, or how many there are
+ * is for the user to say. */
 bool sl_draft_pool_planned(const sl_draft_pool *pool);
 
-/** Every guess as a fault: SL_E_RANGE with the note's code, at its place in the spec. SL_OK when there
- * was none. */
+/** Every guess as a fault: SL_E_RANGE with the note's code, at its place in the spec. SL_OK when
+ * there was none. */
 sl_code sl_draft_strict(const sl_draft *draft, sl_errors *err) SL_MUST_CHECK;
 
 /** The spec as PUT takes it; null where no pool has whole accelerators. A name that is not resolved
  * stands in it as it was printed; a file that is a spec, alone, stays as it was. */
 void sl_draft_spec_write(sl_writer *writer, const sl_draft *draft);
 
-/** The members of a parse answer that follow its files: spec, hosts, pools, unresolved, warnings. */
+/** The members of a parse answer that follow its files: spec, hosts, pools, unresolved,
+ * warnings. */
 void sl_draft_write(sl_writer *writer, const sl_draft *draft);
 
 #endif

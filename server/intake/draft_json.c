@@ -74,6 +74,7 @@ write_node(sl_writer *writer, const sl_draft_pool *pool)
     put_said(writer, "memory_bytes", &pool->value[SL_FIELD_MEMORY_BYTES]);
     put_said(writer, "reserved_bytes", &pool->value[SL_FIELD_RESERVED_BYTES]);
     put_said(writer, "scale_up_bytes_per_s", &pool->value[SL_FIELD_SCALE_UP_BYTES_PER_S]);
+    put_said(writer, "scale_up_pair_bytes_per_s", &pool->value[SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S]);
     put_said(writer, "scale_up_domain", domain);
     put_said(writer, "host_memory_bytes", &pool->value[SL_FIELD_HOST_MEMORY_BYTES]);
     write_nics(writer, pool);

@@ -90,8 +90,8 @@ pass_value(walk *w, sl_errors *err)
     return malformed(w, "the text ends inside a list", err);
 }
 
-/* Whether a member called `list` whose value is a list begins at this quote; `at` stands in the list
- * then, and behind the text else. */
+/* Whether a member called `list` whose value is a list begins at this quote; `at` stands in the
+ * list then, and behind the text else. */
 static sl_code
 enter_member(walk *w, const char *list, bool *entered, sl_errors *err)
 {

@@ -29,8 +29,8 @@ typedef struct part {
  * A stream on its way to JSON, event by event: no tree is built and no alias followed.
  *
  * What stands around the wanted list is written as well: it is the element itself where a document
- * holds no such list, and says of a key that it is there twice. A member that nobody reads is followed
- * like any other, and only not written.
+ * holds no such list, and says of a key that it is there twice. A member that nobody reads is
+ * followed like any other, and only not written.
  */
 typedef struct walk {
     yaml_parser_t parser;

@@ -1,4 +1,5 @@
-/** Findings of one text as a source's observation is kept: the document of codec/inventory/observed.h. */
+/** Findings of one text as a source's observation is kept: the document of
+ * codec/inventory/observed.h. */
 #ifndef SL_INTAKE_FACTS_JSON_H
 #define SL_INTAKE_FACTS_JSON_H
 

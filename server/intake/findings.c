@@ -103,8 +103,8 @@ facts_hash(const sl_facts *facts)
     return hash;
 }
 
-/* Firmware and kernels keep another bit of the host's memory on each of a thousand like nodes: within
- * this share they are of one kind, with the memory of the first. */
+/* Firmware and kernels keep another bit of the host's memory on each of a thousand like nodes:
+ * within this share they are of one kind, with the memory of the first. */
 static const double HOST_MEMORY_SHARE = 0.02;
 
 static bool
@@ -135,8 +135,8 @@ keep_fact(sl_findings *findings, sl_fact *fact)
            (fact->place.path == NULL || keep_text(findings, &fact->place.path));
 }
 
-/* The kind that these facts are, a new one where no other is like them. Kinds of different files stay
- * apart even when equal: a value has one place. */
+/* The kind that these facts are, a new one where no other is like them. Kinds of different files
+ * stay apart even when equal: a value has one place. */
 static sl_code
 intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *kind, sl_errors *err)
 {
@@ -304,7 +304,8 @@ share_a_file(const sl_findings *findings, uint32_t a, uint32_t b)
     return false;
 }
 
-/* The records of `more` behind those of `first`, under its name: the longer one is not found any more. */
+/* The records of `more` behind those of `first`, under its name: the longer one is not found any
+ * more. */
 static void
 join(sl_findings *findings, uint32_t first, uint32_t more)
 {

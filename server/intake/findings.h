@@ -2,9 +2,9 @@
  * What raw tool output says of a cluster, before it is merged into an inventory: hosts, each of a
  * kind, and for every field of a kind its value and where that was read.
  *
- * A reader fills one sl_facts for what a text says of a node, and adds the hosts it is true of. Equal
- * facts are kept once, so that thousands of like nodes cost a name each. Nothing is resolved or
- * guessed here: an accelerator is the name that the tool printed.
+ * A reader fills one sl_facts for what a text says of a node, and adds the hosts it is true of.
+ * Equal facts are kept once, so that thousands of like nodes cost a name each. Nothing is resolved
+ * or guessed here: an accelerator is the name that the tool printed.
  */
 #ifndef SL_INTAKE_FINDINGS_H
 #define SL_INTAKE_FINDINGS_H
@@ -31,9 +31,11 @@ typedef enum sl_field {
     SL_FIELD_HOST_MEMORY_BYTES,
     SL_FIELD_CPUS,                 /* as the operating system counts */
     SL_FIELD_LINKS,                /* scale-up links of one device */
+    SL_FIELD_PAIR_LINKS,           /* those of them to one other, where each pair has its own */
     SL_FIELD_LINK_KIND,            /* text: "NVLink", "XGMI", "PCIe" */
     SL_FIELD_SCALE_UP_BYTES_PER_S, /* of one device, all links, one direction */
-    SL_FIELD_SCALE_UP_DOMAIN,      /* devices that reach one another over them */
+    SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S, /* those to one other, where each pair has its own */
+    SL_FIELD_SCALE_UP_DOMAIN,           /* devices that reach one another over them */
     SL_FIELD_NIC_COUNT,       /* cards of the accelerators' network: the group that carries most */
     SL_FIELD_NIC_BYTES_PER_S, /* of one card, one direction */
     SL_FIELD_NIC_KIND,        /* text: "infiniband", "ethernet", "efa" */
@@ -76,7 +78,8 @@ bool sl_facts_complete(sl_facts *facts, const sl_facts *more);
 /** Of values, not of where they stand. */
 bool sl_fact_equal(const sl_fact *a, const sl_fact *b);
 
-/** Goes on with a hash, as sl_hash_quick; equal facts of a field have one, what is unsaid adds none. */
+/** Goes on with a hash, as sl_hash_quick; equal facts of a field have one, what is unsaid adds
+ * none. */
 uint64_t sl_fact_hash(uint64_t hash, uint32_t field, const sl_fact *fact);
 
 /** Worse is later. */
@@ -127,7 +130,8 @@ typedef struct sl_findings sl_findings;
 /** All of it lives in the arena. NULL past its limit. */
 sl_findings *sl_findings_new(sl_arena *arena) SL_MUST_CHECK;
 
-/** What is added from now on is of this file. SL_E_RANGE, rule too_many, past SL_FINDINGS_FILES_MAX. */
+/** What is added from now on is of this file. SL_E_RANGE, rule too_many, past
+ * SL_FINDINGS_FILES_MAX. */
 sl_code sl_findings_file(sl_findings *findings, const char *name, const char *format,
                          sl_errors *err) SL_MUST_CHECK;
 
@@ -136,16 +140,16 @@ sl_code sl_findings_file(sl_findings *findings, const char *name, const char *fo
  * host->count nodes without a name. A host that the same file named before is completed: what was
  * unsaid is taken, a state that is worse, and of two values for one field the first, with a warning
  * (said_twice). facts: NULL where nothing but the host is said.
- * SL_E_RANGE: malformed_hosts, too_many (hosts over SL_HOSTS_MAX or named over 32 times as often, kinds
- * over the bound). SL_E_MEMORY.
+ * SL_E_RANGE: malformed_hosts, too_many (hosts over SL_HOSTS_MAX or named over 32 times as often,
+ * kinds over the bound). SL_E_MEMORY.
  */
 sl_code sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts *facts,
                         sl_errors *err) SL_MUST_CHECK;
 
 /**
- * When all files are read: gpu01.cluster.example of one file is gpu01 of another, and called that from
- * here on (host_names_shortened), where no other host is gpu01 of some domain and no file names both;
- * where one of the two is so, they stay apart (host_names_ambiguous). SL_E_MEMORY.
+ * When all files are read: gpu01.cluster.example of one file is gpu01 of another, and called that
+ * from here on (host_names_shortened), where no other host is gpu01 of some domain and no file
+ * names both; where one of the two is so, they stay apart (host_names_ambiguous). SL_E_MEMORY.
  */
 sl_code sl_findings_join_names(sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
 

@@ -48,14 +48,16 @@ typedef struct sl_format {
     uint32_t (*recognise)(const sl_sample *sample);
     /**
      * Total: any bytes. What a text does not say stays unsaid, what is odd is warned of, and only a
-     * text that is not what it claims to be is an error: SL_E_SYNTAX with the line, rule malformed_...;
-     * SL_E_UNSUPPORTED, rule no_..., where it is read but holds nothing that an inventory needs.
+     * text that is not what it claims to be is an error: SL_E_SYNTAX with the line, rule
+     * malformed_...; SL_E_UNSUPPORTED, rule no_..., where it is read but holds nothing that an
+     * inventory needs.
      */
     sl_code (*read)(const sl_raw *raw, sl_findings *findings, sl_errors *err);
     /**
-     * Whom to believe where two files say the same field of a host: the higher one. What the user wrote
-     * (100), then how near the tool is to the hardware: it asks the device (70 to 90), a node's agent
-     * (60), the scheduler (40 to 50), what was planned or named (25 to 30), what people state (0).
+     * Whom to believe where two files say the same field of a host: the higher one. What the user
+     * wrote (100), then how near the tool is to the hardware: it asks the device (70 to 90), a
+     * node's agent (60), the scheduler (40 to 50), what was planned or named (25 to 30), what
+     * people state (0).
      */
     uint32_t rank;
 } sl_format;

@@ -12,12 +12,12 @@ typedef struct sl_lines {
     uint32_t number; /* of the line read last, from 1 */
 } sl_lines;
 
-/** The next line without its end; '\r' before the end is not of it, nor a byte order mark before the
- * first line. False at the end of the text. */
+/** The next line without its end; '\r' before the end is not of it, nor a byte order mark before
+ * the first line. False at the end of the text. */
 bool sl_lines_next(sl_lines *lines, const char **line, size_t *length);
 
-/** The same, copied and NUL-terminated; a line of `size` bytes or more is cut, and *cut says so. NUL
- * bytes and tabs become blanks, ANSI colour sequences vanish. */
+/** The same, copied and NUL-terminated; a line of `size` bytes or more is cut, and *cut says so.
+ * NUL bytes and tabs become blanks, ANSI colour sequences vanish. */
 bool sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut);
 
 /** Bytes of the terminal sequence at `at`; 0 where none begins. */

@@ -5,9 +5,9 @@
 
 #include "intake/draft.h"
 
-/* How far figures of one thing are apart. Of one part, drivers print totals within 3 % (an A10G 22888
- * MiB here and 23028 there); of one node's memory, tools tell a few per cent less than is built in:
- * firmware, kernel and what an administrator holds back. */
+/* How far figures of one thing are apart. Of one part, drivers print totals within 3 % (an A10G
+ * 22888 MiB here and 23028 there); of one node's memory, tools tell a few per cent less than is
+ * built in: firmware, kernel and what an administrator holds back. */
 #define SL_DEVICE_MEMORY_SHARE 0.03
 #define SL_HOST_MEMORY_SHARE 0.05
 
@@ -33,6 +33,7 @@ typedef struct sl_class {
     const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
     uint32_t candidate_count;
     bool candidates_near;
+    double named_bytes; /* the memory that its name says, or 0 */
     const sl_node_type *node;
     uint32_t pool_index; /* set when pools are made */
 } sl_class;

@@ -1,5 +1,5 @@
-/** Keys of members that are passed over: of every mapping that is open, the innermost's last. No decoder
- * sees them, and none may be there twice all the same. */
+/** Keys of members that are passed over: of every mapping that is open, the innermost's last. No
+ * decoder sees them, and none may be there twice all the same. */
 #ifndef SL_INTAKE_PASSED_KEYS_H
 #define SL_INTAKE_PASSED_KEYS_H
 

@@ -32,6 +32,9 @@ static const struct {
      "kubectl get resourceslices -o json"},
     {"NAME ", NULL, NULL, "a table of columns that somebody chose", kubernetes_nodes},
     {"node/", NULL, NULL, "the names of nodes and nothing of them", kubernetes_nodes},
+    {NULL, "\"Status\"", "\"Failure\"", "an error of Kubernetes, which refused what was asked", ""},
+    {NULL, "NodeMetrics", "\"usage\"", "the use of nodes, which names no devices",
+     kubernetes_nodes},
     {NULL, "The connection to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "Unable to connect to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "NVIDIA-SMI has failed", NULL, "an error of nvidia-smi: the driver did not answer",
@@ -56,6 +59,10 @@ static const struct {
      "nvidia-smi topo -m"},
     {"JobId=", "NodeList=", NULL, "a job, which names what it was given and no hardware",
      slurm_nodes},
+    {"ReservationName=", NULL, NULL, "reservations of Slurm, which name no hardware", slurm_nodes},
+    {"JobID ", "JobName", NULL, "the accounts of jobs, which name no hardware", slurm_nodes},
+    {NULL, " slots=", NULL, "a hostfile of MPI or DeepSpeed, which names no accelerators",
+     in_spec_and_devices},
     {"Configuration data as of", NULL, NULL, "the settings of Slurm, which name no nodes",
      slurm_nodes},
     {NULL, "GPU instances:", "Placement", "nvidia-smi mig, which names no devices",
@@ -68,11 +75,18 @@ static const struct {
     {"H/W path", "Class", NULL, "lshw, which tells neither memory nor links", any_devices},
     {NULL, "bus info: pci@", NULL, "lshw, which tells neither memory nor links", any_devices},
     {NULL, "\"PCI:", "\"claimed\"", "lshw, which tells neither memory nor links", any_devices},
+    {"# gpu", "# Idx", NULL, "nvidia-smi dmon or pmon, which names no devices", devices},
+    {"NVIDIA-SMI version", NULL, NULL, "nvidia-smi --version, which names no devices", devices},
+    {NULL, "Processing accelerators", NULL, "lspci, which tells neither memory nor links",
+     any_devices},
     {NULL, "3D controller", NULL, "lspci, which tells neither memory nor links", any_devices},
     {NULL, "VGA compatible controller", NULL, "lspci, which tells neither memory nor links",
      any_devices},
     {NULL, "Concise Info", "ROCm", "the short table of rocm-smi, which names no parts",
      rocm_devices},
+    {NULL, "Link Type between two GPUs", NULL, "rocm-smi --showtopo, which names no parts",
+     rocm_devices},
+    {"LINK TYPE TABLE:", NULL, NULL, "amd-smi topology, which names no parts", amd_devices},
     {NULL, "AMD-SMI ", "GPU-Name", "the short table of amd-smi, which cuts names", amd_devices},
     {"device,", "Card", NULL, "the CSV of rocm-smi, whose columns are of no fixed order",
      rocm_devices},
@@ -90,6 +104,8 @@ static const struct {
     {NULL, "HL-SMI Version", NULL, "hl-smi, which is not read", in_spec},
     {NULL, "Terraform will perform", NULL, "a plan of Terraform for people",
      "terraform show -json plan.out"},
+    {"resource \"", NULL, NULL, "Terraform's own language", of_cloud},
+    {NULL, "\"pbs_version\"", NULL, "pbsnodes, which is not read", in_spec_and_devices},
     {NULL, "resources_available.", NULL, "pbsnodes, which is not read", in_spec_and_devices},
     {NULL, "NNODES", "NGPUS", "flux resource list, which names no parts", in_spec},
     {"plugin:", NULL, NULL, "the settings of a dynamic inventory of Ansible, not what it finds",
@@ -100,6 +116,13 @@ static const struct {
      "aws ec2 describe-instance-types, which tells what may be bought", of_cloud},
     {NULL, "compute#instance", NULL, "gcloud compute instances list, which is not read", of_cloud},
     {NULL, "Microsoft.Compute/", NULL, "the output of az, which is not read", of_cloud},
+    {NULL, "Microsoft.ContainerService/", NULL, "the output of az, which is not read", of_cloud},
+    {NULL, "container.googleapis.com", NULL, "the output of gcloud container, which is not read",
+     of_cloud},
+    {"# TYPE ", NULL, NULL, "metrics that are not those of dcgm-exporter", any_devices},
+    {NULL, "hwloc2.dtd", NULL, "lstopo, which tells neither memory nor links", any_devices},
+    {"Machine (", "NUMANode", NULL, "lstopo, which tells neither memory nor links", any_devices},
+    {"apiVersion:", "kind:", NULL, "an object of Kubernetes that is no node", kubernetes_nodes},
     {"PK\003\004", NULL, NULL, "a zip archive, or a spreadsheet", "unpack it, or save it as CSV"},
     {"\x28\xB5\x2F\xFD", NULL, NULL, "zstd, which is not unpacked", unpacked},
     {"\xFD"
@@ -122,6 +145,29 @@ refuse(const sl_sample *sample, const char *what, const char *hint, sl_errors *e
     return SL_E_UNSUPPORTED;
 }
 
+/* Hosts or lists of them, one word a line and nothing else. */
+static bool
+lists_hosts(const sl_sample *sample)
+{
+    static const char blank[] = " \t\r\n";
+    static const char of_hosts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "-_.,[]";
+    const char *at = sample->head + strspn(sample->head, blank);
+    bool any = false;
+
+    while (*at != '\0') {
+        const size_t length = strspn(at, of_hosts);
+        const char *const behind = at + length + strspn(at + length, " \t\r");
+        /* A number alone is none. */
+        if (strspn(at, "0123456789,") >= length || strcspn(at, "0123456789") >= length ||
+            (*behind != '\n' && *behind != '\0'))
+            return false;
+        any = true;
+        at = behind + strspn(behind, blank);
+    }
+    return any;
+}
+
 sl_code
 sl_intake_refuse(const sl_sample *sample, sl_errors *err)
 {
@@ -134,6 +180,9 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
             (known[i].more == NULL || sl_sample_holds(sample, known[i].more)))
             return refuse(sample, known[i].what, known[i].hint, err);
     }
+    if (sample->shape == SL_SHAPE_TEXT && lists_hosts(sample))
+        return refuse(sample, "a list of hosts, which says nothing of what they hold",
+                      in_spec_and_devices, err);
     return refuse(sample, shapes[sample->shape],
                   "name it with ?format=; GET /api/v1/inventories:formats lists them", err);
 }

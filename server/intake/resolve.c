@@ -1,14 +1,26 @@
 /* Which part of the catalogue a class of nodes has, as far as what files say decides it. */
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/merge.h"
+#include "shardline/units.h"
 
-/* Of one part, tools print the same memory within this share; sizes that people state are rounder. */
+/* Of one part, tools print the same memory within this share; sizes that people state are
+ * rounder. */
 static const double STATED_SHARE =
     0.12; /* GB for GiB is 7 %, and the next size is 25 % away or more */
+
+enum { NAME_SIZE = 128 }; /* longer than any name of the catalogue */
+
+static bool
+is_stated(double stated, const sl_part *part)
+{
+    const double has = (double)part->accelerator.memory_bytes;
+    return stated <= 0 || fabs(stated - has) <= STATED_SHARE * has;
+}
 
 static bool
 memory_fits(const sl_class *class, const sl_part *part)
@@ -19,7 +31,13 @@ memory_fits(const sl_class *class, const sl_part *part)
 
     if (measured > 0)
         return fabs(measured - has) <= SL_DEVICE_MEMORY_SHARE * has;
-    return stated <= 0 || fabs(stated - has) <= STATED_SHARE * has;
+    return is_stated(stated, part);
+}
+
+static bool
+named_memory_fits(const sl_class *class, const sl_part *part)
+{
+    return is_stated(class->named_bytes, part);
 }
 
 /* Links between the parts of a node tell a module from a card; their absence tells nothing. */
@@ -103,6 +121,14 @@ look_up(sl_merge *merge, const char *name)
     return found;
 }
 
+static void
+take_candidates(sl_class *class, const sl_looked_up *found)
+{
+    memcpy(class->candidates, found->candidates, sizeof class->candidates);
+    class->candidate_count = found->candidate_count;
+    class->candidates_near = found->near;
+}
+
 static bool
 share_a_part(const sl_looked_up *a, const sl_looked_up *b)
 {
@@ -119,7 +145,7 @@ static const sl_looked_up *
 look_up_as_said(sl_merge *merge, const sl_value *said)
 {
     const sl_looked_up *const plain = look_up(merge, said->fact.text);
-    char text[128]; /* longer than any name of the catalogue */
+    char text[NAME_SIZE];
 
     if (strncmp(sl_findings_file_format(merge->findings, said->file), "slurm", 5) != 0 ||
         plain->near || plain->candidate_count != 1 ||
@@ -131,6 +157,61 @@ look_up_as_said(sl_merge *merge, const sl_value *said)
     const sl_looked_up *const counted = look_up(merge, word);
     return counted->near || counted->candidate_count == 0 || share_a_part(plain, counted) ? plain
                                                                                           : counted;
+}
+
+/* Where the last word of a name begins that says a memory, "80" of "h100-80", "40gb" of
+ * "a100.40gb": behind the end where none does. *bytes: what it says. */
+static size_t
+size_word(const char *name, double *bytes)
+{
+    enum { DIGITS_MAX = 3 };
+    const size_t end = strlen(name);
+    size_t at = end;
+
+    if (at > 0 && tolower((unsigned char)name[at - 1]) == 'b')
+        at--;
+    if (at > 0 && tolower((unsigned char)name[at - 1]) == 'g')
+        at--;
+    else
+        at = end; /* a "b" alone is no unit */
+    const size_t behind = at;
+    double gigabytes = 0.0;
+    while (at > 0 && isdigit((unsigned char)name[at - 1]))
+        at--;
+    if (at == behind || behind - at > DIGITS_MAX || at < 2 || strchr("-_. :", name[at - 1]) == NULL)
+        return end;
+    for (size_t i = at; i < behind; i++)
+        gigabytes = 10.0 * gigabytes + (name[i] - '0');
+    *bytes = gigabytes * SL_GIB_BYTES;
+    return at - 1;
+}
+
+/* Names of sites end in a memory, "a100-80", that tells the parts of a name apart. One that no part
+ * fits is none: "rtx-6000". */
+static void
+take_named_memory(sl_merge *merge, sl_class *class, const char *name)
+{
+    char text[NAME_SIZE];
+    double bytes = 0.0;
+    bool fits = false;
+
+    const size_t length = size_word(name, &bytes);
+    if (bytes <= 0 || length >= sizeof text)
+        return;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    const char *const word = class->candidates_near || class->candidate_count == 0
+                                 ? sl_arena_copy(merge->arena, text)
+                                 : name;
+    if (word == NULL)
+        return;
+    const sl_looked_up *const found = look_up(merge, word);
+    for (uint32_t i = 0; i < found->candidate_count && !found->near; i++)
+        fits = fits || is_stated(bytes, found->candidates[i]);
+    if (!fits)
+        return;
+    class->named_bytes = bytes;
+    take_candidates(class, found);
 }
 
 /* A name that nobody knows, near to that of the part that its node type has, is that part's. */
@@ -160,24 +241,25 @@ sl_class_resolve(sl_merge *merge, sl_class *class)
     const char *const name = sl_value_text(&class->value[SL_FIELD_ACCELERATOR]);
     class->candidate_count = 0;
     class->candidates_near = false;
+    class->named_bytes = 0.0;
     find_node(merge, class);
     if (name == NULL) {
         part_of_node(merge, class);
         return;
     }
-    const sl_looked_up *const found = look_up_as_said(merge, &class->value[SL_FIELD_ACCELERATOR]);
-    memcpy(class->candidates, found->candidates, sizeof class->candidates);
-    class->candidate_count = found->candidate_count;
-    class->candidates_near = found->near;
+    take_candidates(class, look_up_as_said(merge, &class->value[SL_FIELD_ACCELERATOR]));
+    take_named_memory(merge, class, name);
     take_near(class);
     sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
     const bool several = class->candidate_count > 1;
     const bool by_memory = narrow(class, memory_fits);
+    const bool by_name = narrow(class, named_memory_fits);
     const bool by_links = narrow(class, links_fit);
     const bool by_node = narrow(class, node_fits);
     if (several && class->candidate_count == 1 && !class->candidates_near)
         value->reason = by_memory  ? "the name fits several parts; its memory fits this one"
                         : by_links ? "the name fits several parts; its links fit this one"
                         : by_node  ? "the name fits several parts; the node type has this one"
+                        : by_name  ? "the name fits several parts; the memory in it fits this one"
                                    : NULL;
 }

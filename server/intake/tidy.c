@@ -113,8 +113,8 @@ trimmed(const char *line, size_t length)
     return length;
 }
 
-/* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "(env) me@host dir %", "$ sinfo": a word with an
- * at sign, or nothing, and a mark behind which a command may stand. */
+/* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "(env) me@host dir %", "$ sinfo": a word
+ * with an at sign, or nothing, and a mark behind which a command may stand. */
 static bool
 is_prompt(const char *line, size_t length)
 {

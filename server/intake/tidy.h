@@ -12,12 +12,13 @@ sl_code sl_tidy_utf16(const sl_raw *raw, sl_arena *arena, sl_raw *out,
 /** The text without terminal sequences; the same text where it has none, or no memory is left. */
 sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);
 
-/** Prompts of a shell, and marks of code, that stand before or behind the output become blanks; the same
- * text where there are none, or no memory is left. */
+/** Prompts of a shell, and marks of code, that stand before or behind the output become blanks; the
+ * same text where there are none, or no memory is left. */
 sl_raw sl_tidy_prompts(const sl_raw *raw, sl_arena *arena);
 
-/** JSON that begins on a line of its own after a few others, as behind a prompt: they, and what follows
- * the last bracket that closes at the end of a line, become blanks. False where none is there. */
+/** JSON that begins on a line of its own after a few others, as behind a prompt: they, and what
+ * follows the last bracket that closes at the end of a line, become blanks. False where none is
+ * there. */
 bool sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out);
 
 #endif

@@ -7,8 +7,8 @@
 
 enum { GIGABYTES_DIGITS_MAX = 3, SLICES_MAX = 7 };
 
-/* Boards by the codes in the names of their types. slices: of MIG that are all of the card, where its
- * compute and links lose nothing by it; 0: it loses some. */
+/* Boards by the codes in the names of their types. slices: of MIG that are all of the card, where
+ * its compute and links lose nothing by it; 0: it loses some. */
 static const struct {
     const char *code, *card;
     uint32_t gigabytes, slices;
@@ -91,8 +91,8 @@ is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Bytes of `text` that are `word`, capitals aside and separators like one another; 0 where it is another.
- * Schedulers and labels write blanks as dashes or underscores. */
+/* Bytes of `text` that are `word`, capitals aside and separators like one another; 0 where it is
+ * another. Schedulers and labels write blanks as dashes or underscores. */
 static size_t
 match(const char *text, const char *word)
 {

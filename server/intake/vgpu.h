@@ -1,7 +1,8 @@
 /**
- * Virtual GPUs of NVIDIA by the names that tools print inside of machines: "GRID A100-4C" is a share
- * of 4 GB of an A100, "A100-3-20C" one of three MIG slices. A share is no accelerator that a plan can
- * have, but for one that has all of its card's memory and computes: no other machine is on that card.
+ * Virtual GPUs of NVIDIA by the names that tools print inside of machines: "GRID A100-4C" is a
+ * share of 4 GB of an A100, "A100-3-20C" one of three MIG slices. A share is no accelerator that a
+ * plan can have, but for one that has all of its card's memory and computes: no other machine is on
+ * that card.
  */
 #ifndef SL_INTAKE_VGPU_H
 #define SL_INTAKE_VGPU_H
@@ -20,16 +21,16 @@ typedef struct sl_vgpu {
 } sl_vgpu;
 
 /**
- * Whether a name is one of a virtual GPU: a board's code, the slices where it is cut by MIG, gigabytes
- * and the series (A applications, B desktops, C computing, Q workstations), "A100-3-20C". A code that is
- * not known counts behind the word GRID or NVIDIA only.
+ * Whether a name is one of a virtual GPU: a board's code, the slices where it is cut by MIG,
+ * gigabytes and the series (A applications, B desktops, C computing, Q workstations), "A100-3-20C".
+ * A code that is not known counts behind the word GRID or NVIDIA only.
  * Source: docs.nvidia.com/ai-enterprise (types by hardware) and docs.nvidia.com/vgpu (user guide).
  */
 bool sl_vgpu_read(const char *name, sl_vgpu *out);
 
-/** Facts that name a virtual GPU become those of the card: of a share without number and memory, which
- * are not the card's (warning vgpu_shares); of a whole one with both (vgpu_whole). The facts point
- * into *vgpu from here on. */
+/** Facts that name a virtual GPU become those of the card: of a share without number and memory,
+ * which are not the card's (warning vgpu_shares); of a whole one with both (vgpu_whole). The facts
+ * point into *vgpu from here on. */
 void sl_vgpu_settle(const sl_vgpu *vgpu, sl_facts *facts, sl_findings *findings);
 
 #endif

@@ -28,9 +28,9 @@ sl_code sl_json_merge_patch(const char *document, const sl_patch *patch,
 
 /**
  * RFC 6902: a list of operations, each on what the ones before it left; all or none. Pointers of
- * errors lead into the patch. SL_E_RANGE: what an operation may be, malformed_pointer; SL_E_CONFLICT
- * where the document is not as an operation needs it: path_not_found, test_failed; SL_E_TOO_LARGE as
- * above, after whichever operation.
+ * errors lead into the patch. SL_E_RANGE: what an operation may be, malformed_pointer;
+ * SL_E_CONFLICT where the document is not as an operation needs it: path_not_found, test_failed;
+ * SL_E_TOO_LARGE as above, after whichever operation.
  */
 sl_code sl_json_pointer_patch(const char *document, const sl_patch *patch,
                               const sl_json_limits *limits, sl_buffer *out,

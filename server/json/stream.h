@@ -1,6 +1,6 @@
 /**
- * JSON read as it arrives: each key and value is told to a sink, nothing is kept. What a text of any
- * length costs is one sl_stream.
+ * JSON read as it arrives: each key and value is told to a sink, nothing is kept. What a text of
+ * any length costs is one sl_stream.
  *
  * Read as profilers write it, which is a little more than JSON: NaN, inf and their like stand for
  * null, and strings may hold control characters. Duplicate keys are the sink's to notice.

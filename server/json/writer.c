@@ -28,7 +28,7 @@ sl_writer_ok(const sl_writer *writer)
 }
 
 /* Whether the value that comes needs a comma; asserts that one may stand here. */
-static bool
+static inline bool
 takes_comma(sl_writer *writer)
 {
     assert(writer != NULL);
@@ -146,9 +146,9 @@ sl_write_raw(sl_writer *writer, const char *json, size_t size)
     sl_buffer_append(writer->out, json, size);
 }
 
-/* A value of `size` bytes behind a comma, which is left out where none belongs: what long lists are made of,
- * in one go. */
-static void
+/* A value of `size` bytes behind a comma, which is left out where none belongs: what long lists are
+ * made of, in one go. */
+static inline void
 write_short(sl_writer *writer, const char text[1 + SHORT], size_t size)
 {
     const bool comma = takes_comma(writer);
@@ -179,16 +179,12 @@ static void
 write_digits(sl_writer *writer, bool negative, uint64_t magnitude)
 {
     char text[2 * SHORT]; /* digits up to its middle: behind them there is room for a whole copy */
-    size_t at = SHORT;
-    do {
-        text[--at] = (char)('0' + magnitude % 10);
-        magnitude /= 10;
-    } while (magnitude > 0);
+    char *begin = sl_number_whole(magnitude, text + SHORT);
     if (negative)
-        text[--at] = '-';
-    const size_t size = SHORT - at;
-    text[--at] = ',';
-    write_short(writer, text + at, size);
+        *--begin = '-';
+    const size_t size = (size_t)(text + SHORT - begin);
+    *--begin = ',';
+    write_short(writer, begin, size);
 }
 
 void

@@ -1,7 +1,8 @@
 /**
  * Bounded JSON text, appended in order; no tree is built. Commas and escaping are the writer's.
- * Whole doubles below 2^53 keep every digit, others print at most 12 (a contract; NaN and infinities become null and
- * set `failed`: they are a fault of ours, never an answer). Misuse (key outside an object) asserts.
+ * Whole doubles below 2^53 keep every digit, others print at most 12 (a contract; NaN and
+ * infinities become null and set `failed`: they are a fault of ours, never an answer). Misuse (key
+ * outside an object) asserts.
  */
 #ifndef SL_JSON_WRITER_H
 #define SL_JSON_WRITER_H

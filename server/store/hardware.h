@@ -22,9 +22,9 @@ sl_code sl_hardware_list(sl_store *store, sl_arena *arena, uint64_t *revision,
                          sl_hardware_row **rows, uint32_t *count, sl_errors *err) SL_MUST_CHECK;
 
 /**
- * Creates or replaces a row, with one in the audit. The same spec (equal hash) leaves everything as it is. uses: id of the
- * private accelerator a node type is made of, or NULL. limit: rows there may be.
- * SL_E_PRECONDITION: revision_mismatch, hardware_exists; SL_E_CONFLICT: too_many_rows;
+ * Creates or replaces a row, with one in the audit. The same spec (equal hash) leaves everything as
+ * it is. uses: id of the private accelerator a node type is made of, or NULL. limit: rows there may
+ * be. SL_E_PRECONDITION: revision_mismatch, hardware_exists; SL_E_CONFLICT: too_many_rows;
  * SL_E_RANGE: not_storable when `uses` is gone.
  */
 sl_code sl_hardware_put(sl_store *store, const sl_hardware_row *row, const char *spec_hash,

@@ -18,7 +18,8 @@ typedef struct sl_inventory_unjudged {
     const char *holds_for; /* what is there now, for sl_inventory_judge */
 } sl_inventory_unjudged;
 
-/** Ordered by slug, from behind `after` on; "" is the start. A page that is not full is the last. */
+/** Ordered by slug, from behind `after` on; "" is the start. A page that is not full is the
+ * last. */
 sl_code sl_inventories_unjudged(sl_store *store, const char *after, const char *software,
                                 sl_arena *arena, sl_inventory_unjudged rows[SL_UNJUDGED_PAGE],
                                 uint32_t *count, sl_errors *err) SL_MUST_CHECK;

@@ -56,7 +56,8 @@ sl_code sl_observation_get(sl_store *store, const char *slug, const char *source
 sl_code sl_observation_delete(sl_store *store, const sl_observation_write *write,
                               sl_errors *err) SL_MUST_CHECK;
 
-/** Ordered by source, those after `after`, at most `limit`; with their facts where these are wanted. */
+/** Ordered by source, those after `after`, at most `limit`; with their facts where these are
+ * wanted. */
 sl_code sl_observation_list(sl_store *store, const char *slug, const char *after, uint32_t limit,
                             bool with_facts, sl_arena *arena, sl_observation_row **rows,
                             uint32_t *count, bool *more, sl_errors *err) SL_MUST_CHECK;

@@ -92,7 +92,8 @@ hold(sl_store *store, const char *slug, PGresult **held, uint64_t *revision, boo
     return SL_OK;
 }
 
-/* A plan may outlive its inventory, and is refused then; it is not saved for one that is not there. */
+/* A plan may outlive its inventory, and is refused then; it is not saved for one that is not
+ * there. */
 static sl_code
 check_inventory(sl_store *store, const char *inventory, sl_errors *err)
 {

@@ -40,9 +40,9 @@ typedef struct sl_plan_write {
 } sl_plan_write;
 
 /**
- * Creates or replaces, with a row in the audit. The same document leaves the revision and the verdict alone.
- * Rules: revision_mismatch and plan_exists (SL_E_PRECONDITION), inventory_not_found at
- * /request/cluster/inventory.
+ * Creates or replaces, with a row in the audit. The same document leaves the revision and the
+ * verdict alone. Rules: revision_mismatch and plan_exists (SL_E_PRECONDITION), inventory_not_found
+ * at /request/cluster/inventory.
  */
 sl_code sl_plan_put(sl_store *store, const sl_plan_write *write, bool *created,
                     sl_errors *err) SL_MUST_CHECK;

@@ -15,7 +15,8 @@
     "i.slug, r.revision, r.name, to_char(i.created_at" RFC_3339 ", to_char(r.created_at" RFC_3339  \
     ", NULL"
 
-/* Who wrote, of a row of the audit called a; the columns of an sl_requester, behind what was done. */
+/* Who wrote, of a row of the audit called a; the columns of an sl_requester, behind what was
+ * done. */
 #define ORIGIN "a.action, host(a.remote_address), a.user_agent, a.request_id"
 
 /* A page of an audit, of what $1 names, in the order that audit.c reads. */
@@ -38,8 +39,8 @@
     " SELECT " ROW ", spec FROM changed"
 
 /* Whether $5 stands in the start of a name, whatever its case: an index leaves the few names in
- * which all of its runs of letters stand, and these are compared. "<> 0" and not "> 0", of which the
- * planner would believe that two names in three fail it. */
+ * which all of its runs of letters stand, and these are compared. "<> 0" and not "> 0", of which
+ * the planner would believe that two names in three fail it. */
 #define HOLDS_PART                                                                                 \
     "name_runs @> inventory_part_runs($5::text)"                                                   \
     " AND strpos(lower(left(name, 256)), lower($5::text)) <> 0"
@@ -54,7 +55,8 @@
     " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"                              \
     " AND ($9::boolean IS NULL OR problem_at <= statement_timestamp())"
 
-/* What is found of an inventory's hosts holds for; software is the parameter that holds its versions. */
+/* What is found of an inventory's hosts holds for; software is the parameter that holds its
+ * versions. */
 #define HOSTS_FOR(software) "concat_ws(' ', revision, observed_hash, " software "::text)"
 
 /* Where a row stands among the others, to the last digit: what the next page begins behind. */
@@ -72,7 +74,8 @@
     " to_char(o.observed_at" RFC_3339 ", to_char(o.received_at" RFC_3339                           \
     ", to_char(o.changed_at" RFC_3339 ", o.stale_after_s, " STALE
 
-/* What counts of the observations of a plan's inventory, in the order in which the last word wins. */
+/* What counts of the observations of a plan's inventory, in the order in which the last word
+ * wins. */
 #define OBSERVATIONS_HASH                                                                          \
     "coalesce((SELECT md5(string_agg(concat_ws(' ', o.source, o.facts_hash, " STALE "), ','"       \
     " ORDER BY o.observed_at, o.source)) FROM observations o WHERE o.slug = p.inventory), '')"
@@ -225,7 +228,8 @@ static const sl_sql statements[] = {
                                    "DELETE FROM observations"
                                    " WHERE slug = $1::text AND source = $2::text",
                                    2},
-    /* An inventory without observations gives one row without a source, one that is not there none. */
+    /* An inventory without observations gives one row without a source, one that is not there
+     * none. */
     [SL_SQL_OBSERVATION_LIST] = {"observation_list",
                                  "SELECT " OBSERVATION ", NULL FROM inventories i"
                                  " LEFT JOIN observations o"

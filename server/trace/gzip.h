@@ -6,8 +6,8 @@
 
 #include "base/buffer.h"
 
-/** The buffer's bytes as one gzip file in their place, packed fast rather than small; the same bytes give
- * the same file. False without memory: the buffer is then as it was. */
+/** The buffer's bytes as one gzip file in their place, packed fast rather than small; the same
+ * bytes give the same file. False without memory: the buffer is then as it was. */
 bool sl_gzip(sl_buffer *buffer) SL_MUST_CHECK;
 
 #endif

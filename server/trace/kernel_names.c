@@ -17,8 +17,8 @@ typedef struct row {
  * The first row that matches decides, so that what is special stands before what is general:
  * collectives before "reduce", fused kernels of Inductor (whose names list every operator that went
  * into them) before those operators, attention before the products it is built of. Names are those
- * of cuBLAS, CUTLASS, cuDNN, NCCL, RCCL, hipBLASLt, FlashAttention, TransformerEngine, apex, DeepEP,
- * Inductor and PyTorch's own kernels.
+ * of cuBLAS, CUTLASS, cuDNN, NCCL, RCCL, hipBLASLt, FlashAttention, TransformerEngine, apex,
+ * DeepEP, Inductor and PyTorch's own kernels.
  */
 static const row rows[] = {
     {COLLECTIVE(ALL_REDUCE), "nccl*AllReduce"},

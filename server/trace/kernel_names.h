@@ -36,7 +36,8 @@ sl_kernel_kind sl_kernel_of_name(const char *name);
 sl_kernel_kind sl_kernel_of_copy(const char *name);
 
 /** What PyTorch calls the collective that a kernel of NCCL works for ("_allgather_base"): tells an
- * all-to-all, which NCCL makes of sends and receives, from those. SL_KERNEL_OTHER: nothing known. */
+ * all-to-all, which NCCL makes of sends and receives, from those. SL_KERNEL_OTHER: nothing
+ * known. */
 sl_kernel_kind sl_kernel_of_collective(const char *name);
 
 #endif

@@ -115,7 +115,8 @@ write_category(const comparing *c, sl_kernel_kind kind)
     sl_write_object_end(c->writer);
 }
 
-/* One collective, of the trace, of the plan or of both; its kind in the trace is the first argument. */
+/* One collective, of the trace, of the plan or of both; its kind in the trace is the first
+ * argument. */
 static void
 write_collective(const comparing *c, sl_kernel_kind kind)
 {

@@ -16,9 +16,9 @@ typedef struct sl_measured_document {
 } sl_measured_document;
 
 /**
- * Writes the document. Measured seconds are those of one step: the trace's over its steps. What each
- * side knows and the other does not stays null. Predicted seconds are of the slowest stage: computing
- * by class, communication as it is before any of it is hidden.
+ * Writes the document. Measured seconds are those of one step: the trace's over its steps. What
+ * each side knows and the other does not stays null. Predicted seconds are of the slowest stage:
+ * computing by class, communication as it is before any of it is hidden.
  */
 void sl_measured_write(sl_writer *writer, const sl_measured_document *document);
 

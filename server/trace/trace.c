@@ -272,8 +272,8 @@ sl_trace_new(uint32_t kernels_max)
     sl_trace *const trace = calloc(1, sizeof *trace);
     if (trace == NULL)
         return NULL;
-    /* Zeroed memory of this size is the system's: pages cost when they are written, and all of them go
-     * back when they are freed. */
+    /* Zeroed memory of this size is the system's: pages cost when they are written, and all of them
+     * go back when they are freed. */
     trace->kernels_max = kernels_max;
     trace->intervals = calloc(kernels_max, sizeof *trace->intervals);
     trace->launches = calloc(kernels_max, sizeof *trace->launches);

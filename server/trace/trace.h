@@ -1,8 +1,8 @@
 /**
  * A trace that torch.profiler recorded (Chrome's trace format, as Kineto writes it), read as it
- * arrives and reduced to seconds by stream and by kind of kernel. What a trace of any length costs is
- * 16 bytes for each kernel and each launch, at most SL_TRACE_KERNELS_MAX of either, and the names of
- * the kernels.
+ * arrives and reduced to seconds by stream and by kind of kernel. What a trace of any length costs
+ * is 16 bytes for each kernel and each launch, at most SL_TRACE_KERNELS_MAX of either, and the
+ * names of the kernels.
  */
 #ifndef SL_TRACE_TRACE_H
 #define SL_TRACE_TRACE_H
@@ -24,21 +24,21 @@ enum {
 
 typedef struct sl_trace sl_trace;
 
-/** Room for kernels_max kernels and as many launches, at most SL_TRACE_KERNELS_MAX; memory that is not
- * used is not touched. NULL without memory. */
+/** Room for kernels_max kernels and as many launches, at most SL_TRACE_KERNELS_MAX; memory that is
+ * not used is not touched. NULL without memory. */
 sl_trace *sl_trace_new(uint32_t kernels_max) SL_MUST_CHECK;
 void sl_trace_free(sl_trace *trace); /* NULL is fine */
 
 /**
- * Reads on. Faults of the text are SL_E_SYNTAX with its byte; of an event SL_E_RANGE with a pointer to
- * it: event_incomplete, wrong_type, out_of_range, too_many_streams, too_many_steps; more kernels than
- * there is room for are SL_E_TOO_LARGE, rule too_many_events.
+ * Reads on. Faults of the text are SL_E_SYNTAX with its byte; of an event SL_E_RANGE with a pointer
+ * to it: event_incomplete, wrong_type, out_of_range, too_many_streams, too_many_steps; more kernels
+ * than there is room for are SL_E_TOO_LARGE, rule too_many_events.
  */
 sl_code sl_trace_feed(sl_trace *trace, const char *bytes, size_t size,
                       sl_errors *err) SL_MUST_CHECK;
 
-/** The text ends here. SL_E_SYNTAX when it ends too early; SL_E_RANGE, rule no_events or no_kernels, when
- * it says nothing of a device. */
+/** The text ends here. SL_E_SYNTAX when it ends too early; SL_E_RANGE, rule no_events or
+ * no_kernels, when it says nothing of a device. */
 sl_code sl_trace_finish(sl_trace *trace, sl_errors *err) SL_MUST_CHECK;
 
 /** Seconds of the whole trace, all steps together. */

@@ -226,8 +226,8 @@ find_launch(const sl_trace *trace, uint32_t correlation)
     return bsearch(&wanted, trace->launches, trace->launch_count, sizeof wanted, by_correlation);
 }
 
-/* Time when the device did nothing at all, and how much of it the host is to blame for: that before a
- * kernel which was launched only after the device had fallen idle. */
+/* Time when the device did nothing at all, and how much of it the host is to blame for: that before
+ * a kernel which was launched only after the device had fallen idle. */
 static void
 measure_idle(const sl_trace *trace, chosen of, sl_trace_figures *out)
 {

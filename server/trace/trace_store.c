@@ -67,8 +67,8 @@ stream_index(sl_trace *trace, const sl_trace_event *event)
     return trace->stream_count++;
 }
 
-/* The kind of a kernel, from its name the first time it is seen. Names beyond those that are kept are
- * looked up every time, and not listed. */
+/* The kind of a kernel, from its name the first time it is seen. Names beyond those that are kept
+ * are looked up every time, and not listed. */
 static sl_kernel_kind
 kind_by_name(sl_trace *trace, const sl_trace_event *event)
 {

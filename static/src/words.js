@@ -40,6 +40,7 @@ const SPOKEN = {
     "/cluster/reserved_bytes": amount("reserved"),
     "/cluster/host_memory_bytes": amount("memory of a node"),
     "/cluster/scale_up_bytes_per_s": (rate) => `scale-up links ${scaled(rate, "B/s")}`,
+    "/cluster/scale_up_pair_bytes_per_s": (rate) => `links of a pair ${scaled(rate, "B/s")}`,
     "/cluster/scale_up_domain": (size) => `scale-up domain of ${size}`,
     "/cluster/node_type": (id) => `node type ${id}`,
     "/cluster/nics": (groups) => `network cards ${cards(groups)}`,

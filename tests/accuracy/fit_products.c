@@ -1,7 +1,8 @@
 /*
- * Fits the laws of low-precision products and the surfaces of all to a table of measured kernels, and prints
- * both as rows of server/catalog/data. Shapes that are powers of two are fitted, all others only scored;
- * so are, in five rounds, (n, k) left out of the fit. Build the release preset and run
+ * Fits the laws of low-precision products and the surfaces of all to a table of measured kernels,
+ * and prints both as rows of server/catalog/data. Shapes that are powers of two are fitted, all
+ * others only scored; so are, in five rounds, (n, k) left out of the fit. Build the release preset
+ * and run
  *   build/release/tests/accuracy/fit_products TABLE [laws | surfaces]
  * TABLE has the columns gpu, dtype, m, n, k, time_us and source (which names the collection).
  */
@@ -27,8 +28,9 @@ enum {
 /* Towards 1, and between neighbouring nodes, in shapes: the least mean error on (n, k) left out. */
 static const double ridge = 0.03, smoothness = 0.1;
 
-/* Low precisions are those of TensorRT-LLM, which scatter by 3 to 7 % around one law; SGLang's by 7 to 17 %, so that
- * H200, GB200 and GB300 have the laws of their dies instead, and L40S alone has SGLang's. */
+/* Low precisions are those of TensorRT-LLM, which scatter by 3 to 7 % around one law; SGLang's by 7
+ * to 17 %, so that H200, GB200 and GB300 have the laws of their dies instead, and L40S alone has
+ * SGLang's. */
 static const struct collection {
     const char *gpu, *dtype, *software;
     const char *part, *word;
@@ -150,7 +152,10 @@ law(void)
 static double
 predicted_s(const shape *s)
 {
-    return sl_kernel_timed_s(&t.part, (sl_product){1.0, s->m, s->n, s->k, t.of->precision});
+    return sl_kernel_timed_s(&t.part,
+                             (sl_product){1.0, s->m, s->n, s->k, t.of->precision,
+                                          sl_kernel_is_unaligned(s->n, t.of->precision) ||
+                                              sl_kernel_is_unaligned(s->k, t.of->precision)});
 }
 
 /* Of that, what is no product and has no surface. */
@@ -197,7 +202,8 @@ law_at(const double x[PARAMETERS])
                                                 .cast_values_per_s = exp(x[7])};
 
     at.hot_ratio = fmin(1.0, fmax(0.6, exp(x[HEAT])));
-    /* Halfway after 1 to 10 ms at the peak: without an end on either side it trades with the peak. */
+    /* Halfway after 1 to 10 ms at the peak: without an end on either side it trades with the
+     * peak. */
     at.hot_flops = at.peak_flops_per_s * fmin(1e-2, fmax(1e-3, exp(x[HEAT + 1])));
     at.surface = NULL;
     return at;
@@ -368,7 +374,8 @@ tie_neighbours(double a[NODES][NODES])
     }
 }
 
-/* Least squares of what the ratios differ from 1, weighted anew until it is about the least mean error. */
+/* Least squares of what the ratios differ from 1, weighted anew until it is about the least mean
+ * error. */
 static void
 fit_surface(sl_gemm_surface *surface, uint32_t left_out)
 {
@@ -424,8 +431,8 @@ mean_of(score s)
     return s.sum / fmax(1.0, s.count);
 }
 
-/* Mean errors of the law alone and with its surface: (n, k) left out with 1,024 and more on each side, and
- * shapes off the grid. */
+/* Mean errors of the law alone and with its surface: (n, k) left out with 1,024 and more on each
+ * side, and shapes off the grid. */
 static void
 print_scores(score apart[2], const sl_gemm_surface *surface)
 {

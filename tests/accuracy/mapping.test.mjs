@@ -193,6 +193,34 @@ test('a part that comes in two sizes is told by the row\'s memory', () => {
     assert.equal(part('24GB GPU', '23.6'), 'nvidia-a100-sxm4-80gb');
 });
 
+test('a part is known by the words that sources have for it', () => {
+    const part = (gpu) => request({ ...dense, gpu, gpu_mem_gib: '' }).cluster.accelerator;
+    assert.equal(part('NVIDIA H100 80GB HBM3'), 'nvidia-h100-sxm5-80gb');
+    assert.equal(part('8xH100 PCIe'), 'nvidia-h100-pcie-80gb');
+    assert.equal(part('A100/H100/consumer'), 'nvidia-a100-sxm4-80gb');
+    assert.equal(part('A100 PCIe 40GB'), 'nvidia-a100-pcie-40gb');
+    assert.equal(part('A10G 24GB'), 'nvidia-a10g');
+    assert.equal(part('H20 96GB'), 'nvidia-h20-96gb');
+    assert.equal(part('AMD Instinct MI355X'), 'amd-mi355x');
+    assert.equal(part('MI300A'), 'amd-mi300a');
+    assert.equal(part('Intel Gaudi 3'), 'intel-gaudi3');
+    assert.equal(part('TPU v5p 95GB'), undefined);
+});
+
+test('a tool that cuts a model does not do what it does by itself', () => {
+    assert.equal(workload({ framework: 'HF Accelerate', sharding: '', tp: '1' }).framework, 'ddp');
+    assert.equal(workload({ framework: 'HF Accelerate', sharding: '', tp: '8' }).framework, undefined);
+    assert.equal(workload({ framework: 'HF Accelerate', sharding: 'FULL_SHARD' }).framework, 'fsdp2');
+    assert.equal(workload({ framework: 'NeMo 2.0', sharding: '' }).framework, 'megatron');
+    assert.equal(parallelism({ framework: 'DeepSpeed', sharding: 'ZeRO 3' }).zero_stage, 3);
+    assert.equal(parallelism({ framework: 'DeepSpeed', sharding: '2' }).zero_stage, 2);
+    assert.equal(parallelism({ framework: 'FSDP', sharding: 'HSDP' }).sharding, 'hybrid_shard');
+    assert.equal(parallelism({ pp: '4', schedule: 'Interleaved-1F1B' }).schedule, 'interleaved_1f1b');
+    assert.equal(parallelism({ pp: '4', schedule: 'ZB-H1' }).schedule, 'zb_h1');
+    assert.equal(workload({ recompute: 'no' }).recompute, 'none');
+    assert.equal(workload({ recompute: 'selective (core attention)' }).recompute.mode, 'core_attention');
+});
+
 test('a row whose lengths vary is asked so', () => {
     const longest = { mean_length: 8192, packed: false, padding: 'longest' };
     assert.deepEqual(workload({ notes: 'seq_len is the longest sample' }).documents, longest);

@@ -153,6 +153,16 @@ test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters
         .cluster.nics, [{ count: 4, bytes_per_s: 50e9, kind: 'infiniband' }]);
 });
 
+test('nodes of four are boards without a switch where the source says what they are', () => {
+    const cluster = (row) => request({ ...bridge, gpu: 'H200 SXM 141GB', ...row }).cluster;
+    const source = 'a/b:c.md, Llama-3 on 4 x H200 nodes';
+    assert.equal(cluster({ source }).node_type, 'hgx-h200-4');
+    assert.equal(cluster({ source, num_gpus: '2', gpus_per_node: '2', dp: '2', tp: '1', pp: '1' })
+        .node_type, 'hgx-h200-4');
+    assert.equal(cluster({}).node_type, undefined);
+    assert.equal(cluster({ source: 'a/b:c.md, on 8 x H200 nodes' }).node_type, undefined);
+});
+
 test('a row without profile, precision and vocabulary leaves the first two open', () => {
     const { model, workload, cluster, parallelism } = request({ ...sweep, software: 'of-nobody' });
     assert.equal(model.config.vocab_size, 50257);

@@ -53,7 +53,7 @@ TABLE
 
 # What the engine may take from elsewhere besides the functions of error.h: libm, and what a compiler
 # itself calls. No heap, no file, no clock, no thread, no locale.
-engine_symbols='memcpy memmove memset memcmp bcmp memchr strlen strnlen strcmp strncmp strchr strrchr strspn strstr
+engine_symbols='memcpy memmove memset memcmp bcmp memchr strlen strnlen strcmp strncmp strchr
     fabs floor ceil trunc round rint nearbyint lround llround lrint llrint fmod remainder fmin fmax
     sqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p pow sin cos tan tanh atan atan2 erf erfc
     ldexp frexp scalbn modf copysign nextafter

@@ -1,6 +1,6 @@
 /*
- * What a comparison costs on this machine in this run: all strategies for 80 layers on 128 devices, and all
- * ways of fine-tuning, from question to figures. Build the release preset and run
+ * What a comparison costs on this machine in this run: all strategies for 80 layers on 128 devices,
+ * and all ways of fine-tuning, from question to figures. Build the release preset and run
  * build/release/tests/bench/comparison_bench.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "engine/strategy/comparison.h"
 #include "llamas.h"
 #include "nodes.h"
+#include "questions.h"
 
 enum { ROUNDS = 100 };
 
@@ -33,22 +34,11 @@ ask(const sl_catalog *catalog, sl_cluster *cluster)
     if (sl_model_describe_dense(&llama_70b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
     *cluster = nodes_of(catalog, "nvidia-h100-sxm5-80gb", 16, 50e9);
-    return (sl_question){
-        .model = &model,
-        .cluster = cluster,
-        .workload = {.sequence_length = 8192,
-                     .global_batch = 512,
-                     .micro_batch = 1,
-                     .layout = {-1.0, -1.0, -1.0, -1.0}},
-        .plan = {.tensor = 1,
-                 .pipeline = 1,
-                 .virtual_pipeline = 1,
-                 .context = 1,
-                 .expert = 1,
-                 .data = 128},
-        .unknown = SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_ATTENTION |
-                   SL_UNKNOWN_DROPOUT,
-    };
+    sl_question question = question_of(catalog, "mbridge-26.04", &model, cluster, 8192, 512);
+    question.plan.data = 128;
+    question.unknown =
+        SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT;
+    return question;
 }
 
 static double

@@ -2,8 +2,10 @@
  * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds
  * of a noisy machine say little. Build the release preset and run
  * build/release/tests/bench/estimate_bench. With the word "every" or "searched" it runs that
- * evaluation of memory alone, with "plan" that of a whole plan, with "check" the check
- * before it and with "cut" that of another cut, a thousand times: tests/bench/instructions counts what it takes.
+ * evaluation of memory alone, with "plan" that of a whole plan, with "sharded" that of one whose
+ * parameters and gradients travel with each micro-batch of its one stage, with "check" the check
+ * before it and with "cut" that of another cut, a thousand times: tests/bench/instructions counts
+ * what it takes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include "engine/check/check.h"
 #include "llamas.h"
 #include "nodes.h"
+#include "questions.h"
 #include "shardline/estimate.h"
 
 enum { ROUNDS = 2000, COUNTED = 1000 };
@@ -26,31 +29,28 @@ static sl_question
 ask(const sl_catalog *catalog, sl_cluster *cluster)
 {
     sl_errors err = {0};
-    bool exact = false;
 
     if (sl_model_describe_dense(&llama_70b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
     *cluster = nodes_of(catalog, "nvidia-h100-sxm5-80gb", 16, 50e9);
-    return (sl_question){
-        .model = &model,
-        .cluster = cluster,
-        .software = sl_catalog_find_software(catalog, "mbridge-26.04", &exact),
-        .software_count = 1,
-        .workload = {.framework = SL_FRAMEWORK_MEGATRON,
-                     .sequence_length = 8192,
-                     .global_batch = 512,
-                     .micro_batch = 1,
-                     .attention = SL_ATTENTION_FLASH3,
-                     .layout = {-1.0, -1.0, -1.0, -1.0}},
-        .plan = {.tensor = 8,
-                 .sequence = true,
-                 .pipeline = 4,
-                 .virtual_pipeline = 1,
-                 .context = 1,
-                 .expert = 1,
-                 .data = 4,
-                 .zero_stage = 1},
-    };
+    sl_question question = question_of(catalog, "mbridge-26.04", &model, cluster, 8192, 512);
+    question.workload.attention = SL_ATTENTION_FLASH3;
+    question.plan.tensor = 8;
+    question.plan.sequence = true;
+    question.plan.pipeline = 4;
+    question.plan.data = 4;
+    question.plan.zero_stage = 1;
+    return question;
+}
+
+static sl_question
+one_stage(sl_question question)
+{
+    question.workload.framework = SL_FRAMEWORK_FSDP2;
+    question.plan.pipeline = 1;
+    question.plan.data = 16;
+    question.plan.zero_stage = 3;
+    return question;
 }
 
 static double
@@ -82,8 +82,8 @@ memory_s(const sl_question *q, const sl_combination *c, const sl_priced *priced,
     return (sl_clock_now_s() - start_s) / rounds;
 }
 
-/* Every rank of 126 layers on 16 stages, and those alone that may need most. only: the word for one of
- * both, run for its instructions, or NULL. */
+/* Every rank of 126 layers on 16 stages, and those alone that may need most. only: the word for one
+ * of both, run for its instructions, or NULL. */
 static void
 print_memory(sl_question q, double price_s, const char *only)
 {
@@ -156,11 +156,17 @@ main(int argc, char **argv)
         return EXIT_FAILURE;
 
     const sl_question q = ask(catalog, &cluster);
-    const sl_combination c = {q.software, q.workload, q.plan};
+    const sl_question sharded = one_stage(q);
+    const bool one = argc > 1 && strcmp(argv[1], "sharded") == 0;
+    const sl_combination c =
+        one ? (sl_combination){sharded.software, sharded.workload, sharded.plan}
+            : (sl_combination){q.software, q.workload, q.plan};
     if (argc > 1) {
-        sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
+        sl_evaluate_price(one ? &sharded : &q, &c, SL_CLOCK_COOL, &priced);
         if (strcmp(argv[1], "plan") == 0)
             (void)evaluations_s(&q, &c, &priced, COUNTED);
+        else if (one)
+            (void)evaluations_s(&sharded, &c, &priced, COUNTED);
         else if (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "cut") == 0)
             (void)checks_s(&q, strcmp(argv[1], "cut") == 0, COUNTED);
         else

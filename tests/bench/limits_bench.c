@@ -1,6 +1,6 @@
 /*
- * What the limits of a plan cost on this machine in this run: 80 layers on 128 devices in 1 to 16 stages, blocks
- * alike and of two kinds, from question to figures. Build the release preset and run
+ * What the limits of a plan cost on this machine in this run: 80 layers on 128 devices in 1 to 16
+ * stages, blocks alike and of two kinds, from question to figures. Build the release preset and run
  * build/release/tests/bench/limits_bench.
  */
 #include <stdio.h>

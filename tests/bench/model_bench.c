@@ -1,7 +1,7 @@
 /*
- * What it costs to read a config: parse, describe, count, and write the answer of the API. Build the
- * release preset and run build/release/tests/bench/model_bench [config.json ...]; without arguments
- * it takes three configs of its own. Only the ratios travel from machine to machine.
+ * What it costs to read a config: parse, describe, count, and write the answer of the API. Build
+ * the release preset and run build/release/tests/bench/model_bench [config.json ...]; without
+ * arguments it takes three configs of its own. Only the ratios travel from machine to machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
- * What a search takes on one core, in this run: spaces of the issue's models, with bounds and without.
- * build/release/tests/bench/search_bench [name of one space [exhaustive | bounded | best]]. Plans per second
- * are those evaluated, then those with the pruned; only what stands beside each other in one run compares.
+ * What a search takes on one core, in this run: spaces of the issue's models, with bounds and
+ * without. build/release/tests/bench/search_bench [name of one space [exhaustive | bounded |
+ * best]]. Plans per second are those evaluated, then those with the pruned; only what stands beside
+ * each other in one run compares.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "catalog/catalog.h"
 #include "nodes.h"
+#include "questions.h"
 #include "shardline/search.h"
 
 static const sl_dense_spec gpt3_175b = {
@@ -32,7 +34,8 @@ static const sl_dense_spec gpt3_175b = {
     .has_head = true,
 };
 
-/* DeepSeek-V3 (arXiv 2412.19437, table of its config): latents, 256 experts behind three dense blocks. */
+/* DeepSeek-V3 (arXiv 2412.19437, table of its config): latents, 256 experts behind three dense
+ * blocks. */
 static const sl_dense_spec deepseek_v3 = {
     .naming = SL_NAMING_DEEPSEEK,
     .blocks = 61,
@@ -73,31 +76,13 @@ static sl_question
 ask(const sl_catalog *catalog, const setting *of, sl_cluster *cluster)
 {
     sl_errors err = {0};
-    bool exact = false;
 
     if (sl_model_describe_dense(of->spec, &model, &err) != SL_OK) {
         fprintf(stderr, "%s\n", err.list[0].message);
         exit(EXIT_FAILURE);
     }
     *cluster = nodes_of(catalog, of->part, of->nodes, 25e9);
-    return (sl_question){
-        .model = &model,
-        .cluster = cluster,
-        .software = sl_catalog_find_software(catalog, of->software, &exact),
-        .software_count = 1,
-        .workload = {.framework = SL_FRAMEWORK_MEGATRON,
-                     .sequence_length = of->sequence,
-                     .global_batch = of->batch,
-                     .micro_batch = 1,
-                     .attention = SL_ATTENTION_FLASH2,
-                     .layout = {-1.0, -1.0, -1.0, -1.0}},
-        .plan = {.tensor = 1,
-                 .pipeline = 1,
-                 .virtual_pipeline = 1,
-                 .context = 1,
-                 .expert = 1,
-                 .data = 1},
-    };
+    return question_of(catalog, of->software, &model, cluster, of->sequence, of->batch);
 }
 
 static void

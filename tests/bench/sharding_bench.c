@@ -1,6 +1,6 @@
 /*
- * What a sharding map costs on 16,384 ranks: the engine's walk over every shard, those that are alike
- * at once, and a page as JSON.
+ * What a sharding map costs on 16,384 ranks: the engine's walk over every shard, those that are
+ * alike at once, and a page as JSON.
  * Build the release preset and run build/release/tests/bench/sharding_bench.
  */
 #include <stdio.h>

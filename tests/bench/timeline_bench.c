@@ -1,6 +1,6 @@
 /*
- * What a million spans cost on this machine in this run, in seconds of a core: a step of 64 stages simulated,
- * then written as JSON columns and as a Chrome trace. Build the release preset and run
+ * What a million spans cost on this machine in this run, in seconds of a core: a step of 64 stages
+ * simulated, then written as JSON columns and as a Chrome trace. Build the release preset and run
  * build/release/tests/bench/timeline_bench [columns | trace].
  */
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "codec/answer/timeline_json.h"
 #include "llamas.h"
 #include "nodes.h"
+#include "questions.h"
 
 enum { ROUNDS = 5, STAGES = 64, BATCHES = 4000 };
 
@@ -33,29 +34,14 @@ static sl_question
 ask(const sl_catalog *catalog, sl_cluster *cluster)
 {
     sl_errors err = {0};
-    bool exact = false;
 
     if (sl_model_describe_dense(&llama_405b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
     *cluster = nodes_of(catalog, "nvidia-h100-sxm5-80gb", 64, 50e9);
-    return (sl_question){
-        .model = &model,
-        .cluster = cluster,
-        .software = sl_catalog_find_software(catalog, "mbridge-26.04", &exact),
-        .software_count = 1,
-        .workload = {.framework = SL_FRAMEWORK_MEGATRON,
-                     .sequence_length = 8192,
-                     .global_batch = BATCHES,
-                     .micro_batch = 1,
-                     .attention = SL_ATTENTION_FLASH2,
-                     .layout = {-1.0, -1.0, -1.0, -1.0}},
-        .plan = {.tensor = 8,
-                 .pipeline = STAGES,
-                 .virtual_pipeline = 1,
-                 .context = 1,
-                 .expert = 1,
-                 .data = 1},
-    };
+    sl_question question = question_of(catalog, "mbridge-26.04", &model, cluster, 8192, BATCHES);
+    question.plan.tensor = 8;
+    question.plan.pipeline = STAGES;
+    return question;
 }
 
 static void

@@ -9,6 +9,9 @@ const PLAN = '/?example=llama-8b&nodes=1&tp=2&sp=1&gbs=128&seq=8192';
 const notice = (page) => seen(page.getByTestId('notice').locator('p'));
 const LEFT_OUT = 'The address asks for what is not here, which is left out: ';
 const EXAMPLES = '(there are llama-8b, qwen-32b, llama-70b)';
+const FIGURES = 'tokens_per_s, step_s, simulated_step_s, headroom_bytes, peak_reserved_bytes, accelerators, rate_per_accelerator, cost, time_to_train_s, energy_j';
+const DIMENSIONS = 'cluster, nodes, tensor, sequence, pipeline, virtual_pipeline, schedule, context, expert, expert_tensor, data, zero_stage, '
+    + 'micro_batch_size, global_batch_size, recompute, offload, layout';
 
 /** @type {[string, string][]} */
 const MISREAD = [
@@ -22,6 +25,16 @@ const MISREAD = [
     [`${PLAN}&extra={`, 'extra “{” (a JSON object is meant)'],
     [`${PLAN}&view=step&at=noon&by=luck`, 'at “noon” (seconds are meant); by “luck” (there are activity, fill, pipeline, tensor, data, context, expert)'],
     ['/#config=bm90', 'the config (the link is damaged)'],
+    [`${PLAN}&view=search&s.objective=glory&s.limit=7&s.tensor=8,x&s.sequence=true&s.recompute=some&s.offload=optimizer`,
+        's.objective “glory” (there are throughput, time_to_train, cost, accelerators, energy); s.limit “7” (there are 20, 50, 100); '
+        + 's.tensor “8,x” (whole numbers are meant); s.recompute “some” (there are none, selective, full, op_sac)'],
+    [`${PLAN}&view=search&s.budget=-1&s.nodes=some&s.also=moon&s.x=y&s.sort=-luck&s.only.cost=3&s.run=yes&s.luck=1`,
+        `s.budget “-1” (a number above 0 is meant); s.nodes “some” (any or whole numbers are meant); s.also “moon” (part: or inventory: with a name is meant); `
+        + `s.x “y” (there are ${FIGURES}); s.sort “-luck” (there are rank, ${FIGURES}, ${DIMENSIONS}); s.only.cost “3” (from..to is meant); `
+        + 's.run “yes” (there are 0, 1); s.luck “1” (nothing here is called so)'],
+    [`${PLAN}&view=compare&c.of=cakes&c.only=maybe`, 'c.of “cakes” (there are strategies, finetuning); c.only “maybe” (there are 0, 1)'],
+    [`${PLAN}&view=compare&c.of=finetuning&c.sort=luck`,
+        'c.sort “luck” (there are method, recompute, attention, verdict, device_total_bytes, gain_bytes, step_s, cost_s, tokens_per_s)'],
 ];
 
 describe('an address', () => {
@@ -29,6 +42,7 @@ describe('an address', () => {
         it(`is read as far as it goes, and the rest is said: ${path.slice(0, 60)}`, async () => {
             await inTab(browser, server, { path }, async ({ page }) => {
                 await becomes(() => notice(page), `${LEFT_OUT}${words}.`);
+                await becomes(() => page.locator('[aria-busy="true"]').count(), 0); /* what is about to change is pale */
                 await expectAccessible(page, path);
                 await page.getByRole('button', { name: 'Dismiss' }).click();
                 await becomes(() => notice(page), '');
@@ -43,6 +57,26 @@ describe('an address', () => {
             await page.getByTestId('map').press('ArrowRight');
             await becomes(async () => /^Rank 0: node 0/.test(await seen(page.getByTestId('map-readout'))), true);
         });
+    });
+
+    for (const [what, rest] of [['a search', 'view=search&s.objective=cost&s.tensor=2,64&s.recompute=none,full&s.nodes=any&s.limit=100&s.price_per_node_hour=98.5'
+        + '&s.also=part:nvidia-a100-sxm4-80gb&s.x=step_s&s.colour=pipeline&s.sort=-tensor&s.only.tensor=2..8&s.rejected=0'],
+    ['strategies', 'view=compare&c.of=strategies&c.show=all&c.fixed=1&c.base=zero_3'], ['ways of fine-tuning', 'view=compare&c.of=finetuning&c.sort=-cost_s'],
+    ['a concept', 'page=concepts&p.term=zero&p.m=llama-70b&p.gpus=4'], ['models', 'page=models&p.a=example:llama-8b&p.b=plan&p.find=mlp']]) {
+        it(`of ${what} that is all known has nothing to be left out`, async () => {
+            await inTab(browser, server, { path: `${PLAN}&${rest}` }, async ({ page }) => {
+                await page.waitForLoadState('networkidle');
+                assert.equal(await notice(page), '');
+            });
+        });
+    }
+
+    it('says which baseline of strategies and of pins there is none of', async () => {
+        for (const of of ['strategies', '']) {
+            await inTab(browser, server, { path: `${PLAN}&view=compare&c.of=${of}&c.base=luck` }, async ({ page }) => {
+                await becomes(async () => (await notice(page)).startsWith(`${LEFT_OUT}c.base “luck” (there are `), true);
+            });
+        }
     });
 
     it('that the page wrote has nothing to be left out', async () => {

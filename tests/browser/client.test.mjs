@@ -32,6 +32,7 @@ const callsWith = (signal) => ({
     fetchModel: [['org/name', '', signal], ['org/na me', 'refs/pr/1', signal]],
     inspectConfig: [[EXAMPLES.get('llama-8b').config, signal]],
     postEstimate: requests.map((each) => [each, signal]),
+    postEstimates: [[requests, signal]],
     postChoices: requests.map((each) => [each, signal]),
     searchModels: [['llama', 8, signal]],
     parseInventory: [[[new File(['NodeName=a'], 'nodes')], signal]],
@@ -110,7 +111,9 @@ function check({ path, method, headers, body }) {
     const type = body instanceof FormData ? 'multipart/form-data' : headers['content-type'];
     const media = wanted.content[type];
     assert.ok(media, `${where}: takes no ${type}`);
-    if (type.endsWith('json'))
+    if (media.schema.contentSchema)
+        body.split('\n').forEach((line) => contract.validate(where, media.schema.contentSchema, JSON.parse(line)));
+    else if (type.endsWith('json'))
         contract.validate(where, media.schema, JSON.parse(body));
 }
 

@@ -24,6 +24,7 @@ describe('a service that goes away', () => {
                 const step = await stepOf(page);
                 await page.locator('label', { hasText: 'config.json' }).first().click();
                 await page.fill('#field-config', '{ "hidden_size":');
+                await page.locator('[data-testid="what-if"][data-ready="true"]').waitFor(); /* nothing is under way */
                 now.signal('SIGKILL');
                 await now.ended();
                 await choose(page, 'recompute', 'full');

@@ -1,7 +1,7 @@
 /** Every number opens its explanation, by mouse and by keyboard; the other single-key commands. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answering, becomes, clickAtOnce, inTab, seen } from './lib/browser.mjs';
+import { answering, becomes, clickAtOnce, inTab, seen, unfold } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const withAnswer = (use) => inTab(browser, server, {}, async (tab) => {
@@ -60,6 +60,127 @@ describe('an explanation', () => {
             assert.ok(text.includes(term.formula));
             assert.ok(text.includes(`${term.bytes.toLocaleString('en-US')} bytes`));
             assert.ok(text.includes(term.source));
+        });
+    });
+
+    it('acceptance 5: is told to who only points, and each term of it leads to its own and back', async () => {
+        await withAnswer(async (page, answer) => {
+            const step = page.getByTestId('step').locator('.num').first();
+            const { formula, inputs, source } = answer.explanations['/time/step_s'];
+            await step.hover();
+            const [name, filled, value] = (await step.getAttribute('title')).split('\n');
+            assert.equal(name, `Step time = ${formula}`);
+            assert.ok(filled.startsWith('= ') && filled.includes(Number(inputs.forward.toFixed(6)).toLocaleString('en-US', { maximumFractionDigits: 6 })), filled);
+            assert.match(value, /^= [\d.]+ s$/);
+
+            await step.click();
+            const [low, high] = answer.interval.step_s.map((value) => Number(value.toPrecision(3)));
+            const [, from, to] = /Interval ([\d.]+) s – ([\d.]+) s/.exec(await seen(page.getByRole('dialog'))) ?? [];
+            assert.deepEqual([Number(from), Number(to)], [low, high], 'with its interval');
+            await page.getByTestId('train').locator('.num').first().click();
+            const dialog = page.getByRole('dialog');
+            await dialog.getByRole('button', { name: 'Explain step_s' }).click();
+            await dialog.getByRole('heading', { name: 'step_s' }).waitFor();
+            assert.ok((await seen(dialog)).includes(formula) && (await seen(dialog)).includes(source));
+            const term = answer.time.terms.find(({ name: of }) => of === 'tensor_communication');
+            await dialog.getByRole('button', { name: 'Explain tensor_communication' }).press('Enter');
+            await dialog.getByRole('heading', { name: 'tensor_communication' }).waitFor();
+            assert.ok((await seen(dialog)).includes(term.formula) && (await seen(dialog)).includes(term.source));
+            assert.equal(await isFocused(dialog), true, 'the keyboard stays in the explanation');
+            await dialog.getByRole('button', { name: '← step_s' }).click();
+            await dialog.getByRole('button', { name: '← Time to train' }).click();
+            await dialog.getByRole('heading', { name: 'Time to train' }).waitFor();
+            await page.keyboard.press('Escape');
+            await becomes(() => dialog.count(), 0);
+
+            const rank = answer.memory.ranks[0];
+            await page.getByTestId('memory').locator('tfoot .num').first().click();
+            await dialog.getByRole('button', { name: 'Explain gradients_persistent' }).click();
+            assert.ok((await seen(dialog)).includes(rank.terms.find(({ name: of }) => of === 'gradients').formula));
+        });
+    });
+
+    it('of an input of the same name and another value is not passed off as its own', async () => {
+        await withAnswer(async (page) => {
+            await page.locator('[data-testid="memory"] tbody tr', { hasText: 'Parameters' }).locator('.num').first().click();
+            const dialog = page.getByRole('dialog');
+            await dialog.getByRole('rowheader', { name: 'parameters', exact: true }).waitFor();
+            assert.equal(await dialog.getByRole('button', { name: /^Explain / }).count(), 0);
+        });
+    });
+
+    it('of plans that are answered in few members says how, in a search, in strategies and in ways of fine-tuning', async () => {
+        await withAnswer(async (page, answer) => {
+            const { formula, source } = answer.explanations['/time/step_s'];
+            const opens = async (grid, cell) => {
+                await page.getByRole('grid', { name: grid }).locator(cell).first().click();
+                const dialog = page.getByRole('dialog');
+                const text = await seen(dialog);
+                assert.ok(text.includes(formula) && text.includes(source), `${grid}: ${text}`);
+                assert.equal(await dialog.locator('.filled, .inputs').count(), 0, 'nothing is filled in from another plan');
+                await page.keyboard.press('Escape');
+            };
+            await page.getByRole('tab', { name: 'Search' }).click();
+            await page.getByTestId('search').getByRole('button', { name: 'Search', exact: true }).click();
+            await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+            const cell = page.getByRole('grid', { name: 'Plans found' }).locator('tr[aria-rowindex="3"] [data-name="step_s"]');
+            await cell.click();
+            assert.equal(await page.getByRole('dialog').count(), 0, 'a click chooses the row first');
+            await opens('Plans found', 'tr[aria-selected="true"] [data-name="step_s"] .num');
+            await page.getByRole('tab', { name: 'Compare' }).click();
+            await page.getByRole('radio', { name: 'Strategies' }).check();
+            await opens('Strategies side by side', 'tr[data-key="/time/step_s"] .num');
+            await page.getByRole('radio', { name: 'Fine-tuning' }).check();
+            await opens('Ways of fine-tuning', '[data-name="step_s"] .num');
+        });
+    });
+
+    it('of what ranks send each other leads from a row to its term of the step', async () => {
+        await withAnswer(async (page, answer) => {
+            await unfold(page.getByTestId('communication'));
+            const table = page.getByRole('table', { name: 'Collectives of one step, for one device' });
+            const { bytes_per_step: bytes } = answer.communication[1];
+            const row = table.locator('tbody tr').nth(1).locator('.num');
+            assert.equal(await table.locator('tbody .num').count(), 3 * answer.communication.length);
+            const dialog = page.getByRole('dialog');
+            await row.nth(1).click();
+            assert.ok((await seen(dialog)).includes(bytes.toLocaleString('en-US')), await seen(dialog));
+            await row.nth(2).click();
+            await dialog.getByRole('button', { name: 'Explain tensor_communication' }).click();
+            const term = answer.time.terms.find(({ name }) => name === 'tensor_communication');
+            assert.ok((await seen(dialog)).includes(term.formula) && (await seen(dialog)).includes(term.source));
+        });
+    });
+
+    it('of the traffic of plans and of strategies says which collectives it is the sum of', async () => {
+        await withAnswer(async (page, answer) => {
+            await page.getByRole('tab', { name: 'Compare' }).click();
+            const [first] = answer.communication;
+            const dialog = page.getByRole('dialog');
+            await page.locator(`tr[data-key="bytes_per_step ${first.group} ${first.collective.replace('_', ' ')}, ${first.level.replace('_', ' ')}"] .num`).click();
+            assert.match(await seen(dialog), /sum of the buffers/);
+            await page.getByRole('radio', { name: 'Strategies' }).check();
+            for (const [name, text] of [['bytes', / \+ tensor_/], ['seconds', / \+ tensor_/], ['latency_s', /the largest of tensor_/]]) {
+                await page.locator(`tr[data-key="/traffic/${name}"] .num`).first().click();
+                assert.match(await seen(dialog), text, name);
+                await page.keyboard.press('Escape');
+            }
+        });
+    });
+
+    it('of a stage of the timeline gives its begin, end and busy time', async () => {
+        await withAnswer(async (page) => {
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+            await unfold(page.getByTestId('stages'));
+            const figures = page.getByTestId('stages').locator('tbody tr').nth(1).locator('.num');
+            assert.equal(await figures.count(), 7);
+            const dialog = page.getByRole('dialog');
+            await figures.nth(1).click();
+            const [, end, begin, busy] = /= ([\d.]+) - ([\d.]+) - ([\d.]+)/.exec(await seen(dialog)).map(Number);
+            const text = await seen(dialog.locator('.popover-value'));
+            assert.ok(Math.abs(Number(/([\d.]+) s$/.exec(text)[1]) - (end - begin - busy)) < 1e-5, text);
+            await figures.nth(2).click();
+            assert.ok((await seen(dialog)).includes('1 - busy_s / (end_s - begin_s)'));
         });
     });
 

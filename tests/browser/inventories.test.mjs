@@ -118,6 +118,19 @@ describe('the list', () => {
         });
     });
 
+    it('names three plans that stopped fitting, and counts the others', async () => {
+        await api.inventory('crowded', { ...spec, name: 'Crowded' });
+        for (const nodes of [5, 7, 9, 10, 11])
+            await api.plan(`crowd-${nodes}`, planOn('crowded', nodes));
+        const verdicts = async () => (await api.get('inventories/crowded')).status.plans.map(({ verdict }) => verdict);
+        await becomes(async () => (await verdicts()).filter((verdict) => verdict === 'refused').length, 5, 'they are judged');
+        await inTab(browser, server, at('&p.q=crowded'), async ({ page }) => {
+            await becomes(async () => (await row(page, 'crowded').locator('[data-name="plans"] p').allTextContents()).map((text) => text.trim().slice(0, 6)),
+                ['✕ on 1', '✕ on 1', '✕ on 5', '✕ 2 mo']);
+        });
+        await api.remove('crowded');
+    });
+
     it('is filtered by name and by what is wrong, in the address too', async () => {
         await api.inventory('fine', { name: 'Fine', pools: [{ name: 'a', nodes: 1, node }] });
         await inTab(browser, server, at(), async ({ page }) => {
@@ -209,6 +222,19 @@ describe('one inventory', () => {
         });
     });
 
+    it('has racks whose names stay where they are when it is drawn again', async () => {
+        await inTab(browser, server, at('&p.inv=prod-eu'), async ({ page }) => {
+            const drawing = page.getByTestId('rack').locator('canvas').first();
+            const picture = () => drawing.evaluate((canvas) => canvas.toDataURL());
+            await becomes(async () => (await picture()).length > 3000, true, 'it is drawn');
+            const first = await picture();
+            await page.getByRole('button', { name: 'Dark theme' }).click();
+            await becomes(async () => await picture() !== first, true, 'it is drawn in the other theme');
+            await page.getByRole('button', { name: 'Dark theme' }).click();
+            await becomes(async () => await picture() === first, true, 'it is drawn as before');
+        });
+    });
+
     it('plans on what is there: the estimate takes the healthy hosts of the pool', async () => {
         await inTab(browser, server, { path: '/?example=llama-8b&page=inventories&p.inv=prod-eu', faults: ['422 POST /api/v1/estimates'] }, async ({ page }) => {
             const asked = page.waitForRequest((request) => request.url().endsWith('/api/v1/estimates')
@@ -234,6 +260,10 @@ describe('one inventory', () => {
         await api.observe('huge', 'slurm', slurm(names, bad));
         await inTab(browser, server, at('&p.inv=huge'), async ({ page }) => {
             await button(page, 'Plan without these 21 hosts: 1,979 nodes').waitFor();
+            const troubles = page.getByTestId('troubles');
+            assert.equal(await troubles.locator('tbody tr').count(), 20, 'a page of them at first');
+            await troubles.getByRole('button', { name: 'Show all 21' }).click();
+            await becomes(() => troubles.locator('tbody tr').count(), 21);
             const drawing = page.getByTestId('rack').locator('canvas').first();
             const colours = () => drawing.evaluate((canvas) => {
                 /* Of a copy: Chromium warns of a canvas that is read again and again. */

@@ -380,7 +380,15 @@ describe('what if', () => {
             assert.match(await seen(barred), /ZeRO 1 → 2not possible: .+/);
             assert.equal(await barred.locator('button').count(), 0);
             assert.equal(await barred.evaluate((item) => item.matches('button')), false);
-            const made = await answering(tab, () => offer.click());
+            await offer.locator('.num').first().click();
+            const dialog = page.getByRole('dialog', { name: 'Change of memory' });
+            assert.ok((await seen(dialog)).includes('after - before'), await seen(dialog));
+            await dialog.getByRole('button', { name: 'Explain after' }).click();
+            assert.ok((await seen(page.getByRole('dialog', { name: 'after' }))).includes(asked.explanations['/memory/device_total_bytes'].formula));
+            await page.keyboard.press('Escape');
+            assert.deepEqual(await chosen(page, 'tensor'), String(request.parallelism.tensor), 'looking changes nothing');
+            const { x, y, width, height } = await offer.boundingBox();
+            const made = await answering(tab, () => page.mouse.click(x + width - 4, y + height - 4)); /* beside its words too */
             assert.equal(made.request.workload.sequence_length, 2 * request.workload.sequence_length);
             assert.deepEqual(made.answer.memory.device_total_bytes, asked.memory.device_total_bytes);
         });
@@ -437,6 +445,52 @@ describe('the palette', () => {
             await page.locator('main').focus();
             await page.keyboard.press('?');
             assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /Ctrl K.*Explain every number/);
+        });
+    });
+});
+
+describe('a plan that no single change mends', () => {
+    it('leads on to a search and to ways of fine-tuning, one that can be mended does not', async () => {
+        const { tab, answer } = await openPlan(browser, server, '/?example=llama-8b&nodes=1&pernode=1&acc=nvidia-rtx-4090&gbs=16&seq=2048');
+        const { page } = tab;
+        assert.equal(answer.fits, false);
+        assert.equal(answer.binding.fixes.some(({ fits }) => fits), false);
+        await page.getByRole('button', { name: 'search for plans that fit' }).click();
+        await page.getByTestId('search').waitFor();
+        await page.getByRole('button', { name: 'train a part of the model' }).press('Enter');
+        await page.waitForSelector('[data-testid="tuning"][data-phase="done"]');
+        assert.ok(await page.getByRole('grid', { name: 'Ways of fine-tuning' }).getByText('✓ fits').count() > 0);
+        await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&nodes=1&tp=2&sp=1&gbs=128&seq=65536&attn=flash3`));
+        assert.ok(await page.getByRole('group', { name: 'Ways to make it better' }).getByText(/fits/).count() > 0);
+        assert.equal(await page.getByRole('button', { name: 'search for plans that fit' }).count(), 0);
+        await tab.expectClean();
+        await tab.close();
+    });
+});
+
+describe('the keyboard', () => {
+    it('acceptance 9: starts an example from the first letter after Ctrl-K, though later code is still on its way', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            await page.route('**/assets/rest-*.js', () => {}); /* it never comes */
+            await page.goto(server.url);
+            await page.locator('.starter').first().waitFor();
+            const { request } = await answering(tab, async () => {
+                await page.keyboard.press('Control+k');
+                await page.keyboard.type('start 70b');
+                await page.keyboard.press('Enter');
+            });
+            assert.equal(request.model.config.hidden_size, 8192);
+            await page.keyboard.press('Control+k');
+            await page.keyboard.type('view search');
+            await page.keyboard.press('Enter');
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'tab-search', 'the keyboard goes on at the view');
+            await page.keyboard.press('Control+k');
+            await page.keyboard.type('qlora');
+            await page.keyboard.press('Enter');
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'tab-compare');
+            assert.equal(new URL(page.url()).searchParams.get('c.of'), 'finetuning');
+            await page.unrouteAll({ behavior: 'ignoreErrors' });
         });
     });
 });
@@ -502,6 +556,7 @@ describe('a measurement', () => {
             await becomes(() => lines.count(), 2);
             assert.match(await seen(lines.first()), /−9\.1 %, within the predicted range/);
             assert.match(await seen(lines.nth(1)), /outside the predicted range/);
+            await page.evaluate(() => scrollTo(0, 0)); /* what lies half beneath the head of the page is no target just now */
             await expectAccessible(page, 'measured');
             const calibrated = await answering(tab, () => page.getByRole('button', { name: 'Calibrate to this step' }).click());
             const ratio = calibrated.request.cluster.accelerator_overrides.sustained_ratio;

@@ -217,8 +217,8 @@ describe('the memory bars', () => {
             .map(({ bytes }) => gib(bytes)).sort());
         for (const [at, column] of columns.entries())
             assert.deepEqual(rows.map((row) => row[at]).filter((text) => text !== '–').sort(), column);
-        const totals = await tab.page.locator('[data-testid="memory"] tfoot td').allTextContents();
-        assert.deepEqual(totals.map((text) => text.trim()),
+        const totals = await tab.page.locator('[data-testid="memory"] tfoot td .num').evaluateAll((all) => all.map((num) => num.firstChild.textContent.trim()));
+        assert.deepEqual(totals,
             memory.ranks.map(({ device_total_bytes }) => gib(device_total_bytes)));
     };
 
@@ -313,6 +313,8 @@ describe('the figures', () => {
             assert.ok(Math.abs(parseFloat(days.replace(',', '')) - answer.time_to_train_s / 86400) < 0.05 * answer.time_to_train_s / 86400, days);
             assert.ok(text.includes(percent(answer.goodput_ratio)), text);
             assert.ok(text.includes(`${threeDigits(answer.energy_j / 3600e9)} GWh`), text);
+            await tab.page.getByRole('tab', { name: 'Compare' }).click();
+            assert.equal(await seen(tab.page.locator('tr[data-key="/time_to_train_s"] td').first()), days, 'the same number has the same digits');
         });
     });
 

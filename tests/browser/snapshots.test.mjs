@@ -42,6 +42,10 @@ async function answerFixed(page, given) {
     await page.route('**/api/v1/accelerators*', json(answers.accelerators));
     await page.route('**/api/v1/models:inspect', json(given.model));
     await page.route('**/api/v1/estimates', json(given.estimate));
+    await page.route('**/api/v1/estimates:batch', (route) => {
+        const lines = route.request().postData().split('\n').map(() => JSON.stringify(given.estimate));
+        return route.fulfill({ contentType: 'application/x-ndjson', body: `${lines.join('\n')}\n` });
+    });
     await page.route('**/api/v1/estimates:choices', json(given.choices));
     await page.route('**/api/v1/timelines?*', json(madeTimeline({ ranksPerStage: 8 })));
     await page.route('**/api/v1/shardings?*', json(PLACES));
@@ -108,7 +112,7 @@ async function looksLike(page, name) {
 /** The verdict, and every change that the ribbon tries. */
 const settled = async (page) => {
     await page.waitForSelector('[data-testid="verdict"][data-phase="done"]');
-    await page.waitForFunction(() => document.querySelector('.what-if .move') && !document.querySelector('.what-if .move:disabled'));
+    await page.waitForFunction(() => document.querySelector('.what-if .move') && !document.querySelector('.what-if .move > :disabled'));
 };
 const FITS = '/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&attn=flash3&tokens=2000000000000';
 const TOO_LARGE = '/?example=llama-8b&nodes=1&tp=2&sp=1&gbs=128&seq=65536&attn=flash3';

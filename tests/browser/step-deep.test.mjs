@@ -102,6 +102,16 @@ describe('links in use', () => {
         });
     });
 
+    it('of a send are its two ends, not every stage of the pipeline', async () => {
+        await withStep(async ({ page, timeline }) => {
+            const { spans, lanes, kinds } = timeline;
+            const send = spans.kind.findIndex((kind, at) => kinds[kind] === 'send_output' && lanes[spans.lane[at]].stage === 0);
+            await clickAt(page, timeline, 0, (spans.start_s[send] + spans.end_s[send]) / 2);
+            const own = (await rowsOf(page.getByTestId('moving'))).find(([stage]) => stage === '0');
+            assert.equal(own[3], '2');
+        });
+    });
+
     it('are none while all compute, which is said', async () => {
         await withStep(async ({ page, timeline }) => {
             const { spans, lanes } = timeline;

@@ -8,10 +8,10 @@ import { eventsOf, startSearches } from './lib/searches.mjs';
 const PATH = '/?example=llama-70b&nodes=16&seq=8192&gbs=512&attn=flash3&tp=8&sp=1&pp=4&vpp=2&tokens=2000000000000&view=search&s.run=1';
 
 /** A page with the plans of a search of our own making in its table. */
-async function withPlans(use) {
-    const standIn = await startSearches(server, { events: eventsOf() });
+async function withPlans(use, options = {}, sizes = {}) {
+    const standIn = await startSearches(server, { events: eventsOf(sizes) });
     try {
-        await inTab(browser, standIn, { path: PATH }, async ({ page }) => {
+        await inTab(browser, standIn, { path: PATH, ...options }, async ({ page }) => {
             await page.waitForSelector('[data-testid="search"][data-phase="done"]');
             await use(page, page.getByRole('grid', { name: 'Plans found' }));
         });
@@ -144,5 +144,39 @@ describe('a wide table on a phone', () => {
         await fitsAcross(page);
         await tab.expectClean();
         await tab.close();
+    });
+
+    it('says of every plan how it is cut, in view wherever it is scrolled to, beneath heads that stay', async () => {
+        await withPlans(async (page, grid) => {
+            await grid.scrollIntoViewIfNeeded();
+            /* What the eye meets where a text begins and ends. */
+            const unseen = () => page.locator('.virtual').evaluate((scroller) => {
+                const view = scroller.getBoundingClientRect();
+                const heads = scroller.querySelector('thead th').getBoundingClientRect();
+                const rows = [...scroller.querySelectorAll('tbody tr[data-key]')].filter((row) => {
+                    const { top, bottom } = row.getBoundingClientRect();
+                    return top >= heads.bottom && bottom <= view.bottom;
+                });
+                const texts = rows.map((row) => {
+                    const range = document.createRange();
+                    range.selectNodeContents(row.querySelector('[data-name="cut"]'));
+                    return range.getBoundingClientRect();
+                });
+                const covered = texts.filter(({ left, right, top, bottom }) => left < view.left || right > view.right
+                    || [left + 1, right - 1].some((x) => document.elementFromPoint(x, (top + bottom) / 2)?.dataset.name !== 'cut'));
+                return { rows: rows.length > 4, covered: covered.length, heads: heads.top - view.top };
+            });
+            const all = { rows: true, covered: 0, heads: 0 };
+            await becomes(unseen, all, 'at first');
+            await page.locator('.virtual').evaluate((scroller) => scroller.scrollTo(150, 1234));
+            await becomes(unseen, all, 'below and aside');
+            await grid.locator('tbody tr[data-key] .pin').first().focus();
+            await page.keyboard.press('Control+End');
+            await becomes(() => page.evaluate(() => document.activeElement.closest('tr').getAttribute('aria-rowindex')), await grid.getAttribute('aria-rowcount'));
+            await becomes(() => page.evaluate(() => {
+                const { bottom } = document.activeElement.getBoundingClientRect();
+                return bottom <= document.querySelector('.virtual').getBoundingClientRect().bottom;
+            }), true, 'the last row is in view');
+        }, { width: 390, height: 844 }, { best: 100, front: 300 });
     });
 });

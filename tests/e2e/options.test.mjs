@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
-import { accelerator, estimate, mixtral } from './lib/fixtures.mjs';
+import { accelerator, estimate, llama, mixtral } from './lib/fixtures.mjs';
 
 const client = await clientOfFile();
 
@@ -108,6 +108,38 @@ test('replicas outside the pipeline keep stages together', async () => {
     assert.deepEqual([inside.pipeline, inside.data], ['network', 'scale_up']);
     assert.deepEqual([outside.pipeline, outside.data], ['scale_up', 'network']);
     await refused({ parallelism: { order: 'pp-tp' } }, '/parallelism/order', 'not_modelled');
+});
+
+test('boards without a switch give a pair its own links, alone', async () => {
+    const pairs = { tensor: 2, sequence: true, pipeline: 1, data: 2 };
+    const all = { tensor: 4, sequence: true, pipeline: 1, data: 1 };
+    const wide = { ...llama, hidden_size: 4096, intermediate_size: 11008, max_position_embeddings: 8192 };
+    const on = (more, parallelism) => ({ config: wide, workload: { sequence_length: 8192 }, cluster: { accelerator: 'nvidia-h200-sxm-141gb',
+        nodes: 1, accelerators_per_node: 4, ...more }, parallelism });
+    const codes = ({ assumptions }) => assumptions.map(({ code }) => code);
+    const tensor = ({ communication }) => communication.filter(({ group }) => group === 'tensor')
+        .reduce((sum, { seconds }) => sum + seconds, 0);
+    const board = await answered(on({ node_type: 'hgx-h200-4' }, pairs));
+    assert.equal(board.resolved.cluster.scale_up_pair_bytes_per_s, 150e9);
+    assert.ok(codes(board).includes('joined_in_pairs'));
+    const open = await answered(on({}, pairs));
+    assert.equal(open.resolved.cluster.scale_up_pair_bytes_per_s, null);
+    assert.ok(codes(open).includes('switch_assumed'));
+    assert.ok(tensor(board) > 1.5 * tensor(open) && tensor(board) < 3 * tensor(open));
+    const said = await answered(on({ scale_up_pair_bytes_per_s: 150e9 }, pairs));
+    assert.equal(said.time.step_s, board.time.step_s);
+    assert.ok(!codes(said).includes('switch_assumed') && !codes(said).includes('joined_in_pairs'));
+    const switched = await answered(on({ node_type: 'hgx-h200-4', scale_up_pair_bytes_per_s: 450e9 }, pairs));
+    assert.equal(switched.time.step_s, open.time.step_s);
+    const whole = await answered(on({ node_type: 'hgx-h200-4' }, all));
+    assert.ok(tensor(whole) < 1.1 * tensor(await answered(on({}, all))), 'four have all links');
+    const timeline = await client.post('/api/v1/timelines', estimate(on({ node_type: 'hgx-h200-4' }, pairs)));
+    assert.equal(timeline.status, 200, timeline.text);
+    assert.ok(Math.abs(timeline.json.end_s / board.time.step_s - 1) < 0.02);
+    await refused(on({ scale_up_pair_bytes_per_s: 451e9 }, pairs), '/cluster/scale_up_pair_bytes_per_s',
+        'inconsistent');
+    await refused(on({ scale_up_pair_bytes_per_s: 'all' }, pairs), '/cluster/scale_up_pair_bytes_per_s',
+        'wrong_type');
 });
 
 test('gradients that wait for the last micro-batch are whole, and reduced once', async () => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
+import { estimate } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
@@ -85,6 +86,23 @@ test('one nvidia-smi beside it decides, and what comes of it can be stored', asy
     assert.equal(put.status, 201, put.text);
     const [stored] = put.json.status.hardware.pools;
     assert.equal(stored.usable_bytes_per_accelerator, (81559 - 480) * 2 ** 20);
+});
+
+test('links of each pair come through to the plans of what was stored', async () => {
+    const four = `name, memory.total [MiB]\n${'NVIDIA A100-SXM4-80GB, 81920 MiB\n'.repeat(4)}`;
+    const joined = readFileSync(new URL('../fixtures/inventories/nvidia_topo_direct.txt', import.meta.url), 'utf8');
+    const { body, type } = form({ 'smi.csv': four, 'topo.txt': joined });
+    const { status, json } = await parse(body, { type });
+    assert.equal(status, 200);
+    assert.equal(json.pools[0].fields.pair_links.value, 4);
+    const { node } = json.spec.pools[0];
+    assert.equal(node.scale_up_pair_bytes_per_s, 100e9, 'four of twelve links, 300 GB/s');
+    const put = await client.put('/api/v1/inventories/joined', json.spec);
+    assert.equal(put.status, 201, put.text);
+    const answer = await client.post('/api/v1/estimates', { ...estimate({ parallelism: { pipeline: 1 } }),
+        cluster: { inventory: 'joined' } });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.json.resolved.cluster.scale_up_pair_bytes_per_s, 100e9);
 });
 
 test('a share of a card is told and not planned with, all of one counts', async () => {

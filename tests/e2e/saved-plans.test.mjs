@@ -232,6 +232,21 @@ test('the reason follows what keeps a plan from fitting, and names what it fitte
     assert.deepEqual([whole.verdict, whole.reason, whole.evaluation.fitted], ['fits', null, null]);
 });
 
+test('who reads a plan is told what holds now, whoever else is judging it', async () => {
+    await cluster('raced', 4);
+    await save('raced', plan('raced', 4));
+    for (let i = 0; i < 40; i++) {
+        await observe('raced', 4, i % 2 === 0 ? ['gpu001'] : ['gpu002']);
+        const early = [read('raced'), client.get(`${base}?inventory=raced`)];
+        await observe('raced', 4, i % 2 === 0 ? ['gpu003'] : []);
+        const { status } = await read('raced');
+        assert.equal(status.verdict, i % 2 === 0 ? 'does_not_fit' : 'fits', `round ${i}`);
+        if (i % 2 === 0)
+            assert.match(status.reason, /because node gpu003 is drained/);
+        await Promise.all(early);
+    }
+});
+
 test('a plan without a number of nodes names the hosts that it misses as well', async () => {
     await cluster('open');
     const document = plan('open', undefined);

@@ -1,4 +1,5 @@
-/** What the targets of requests share: a document, the model it speaks of, and room for an answer. */
+/** What the targets of requests share: a document, the model it speaks of, and room for an
+ * answer. */
 #ifndef SL_TESTS_FUZZ_ASKING_H
 #define SL_TESTS_FUZZ_ASKING_H
 

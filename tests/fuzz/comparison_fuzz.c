@@ -1,5 +1,5 @@
-/* Any comparison request: reading ends, what is refused says why, and a strategy that is legal has figures
- * that hang together. One strategy an input, all ways of fine-tuning. */
+/* Any comparison request: reading ends, what is refused says why, and a strategy that is legal has
+ * figures that hang together. One strategy an input, all ways of fine-tuning. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

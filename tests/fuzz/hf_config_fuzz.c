@@ -1,4 +1,5 @@
-/* Any bytes as a config, and as the separate file of its quantisation: no crash, no leak, and what is accepted can be counted and answered. */
+/* Any bytes as a config, and as the separate file of its quantisation: no crash, no leak, and what
+ * is accepted can be counted and answered. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

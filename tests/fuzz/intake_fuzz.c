@@ -1,6 +1,7 @@
 /*
  * Any bytes as one file, or as two where a NUL stands between them: recognised, read, merged and
- * written. What is written is JSON, and a spec that is refused is refused for what the user was told.
+ * written. What is written is JSON, and a spec that is refused is refused for what the user was
+ * told.
  */
 #include <assert.h>
 #include <stdint.h>

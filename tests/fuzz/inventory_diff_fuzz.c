@@ -1,4 +1,5 @@
-/* Any two inventories, a line end between them: their diff is written, and one of equals is empty. */
+/* Any two inventories, a line end between them: their diff is written, and one of equals is
+ * empty. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

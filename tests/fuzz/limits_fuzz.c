@@ -1,5 +1,5 @@
-/* Any request for limits: of a plan both sides hang together, whatever the plan is; of clusters what is read
- * becomes requests of searches that are read in turn. */
+/* Any request for limits: of a plan both sides hang together, whatever the plan is; of clusters
+ * what is read becomes requests of searches that are read in turn. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any search request: reading ends, what is refused says why, and the plans found hang together. A few
- * units of each search, so that an input is quick. */
+/* Any search request: reading ends, what is refused says why, and the plans found hang together. A
+ * few units of each search, so that an input is quick. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -110,7 +110,8 @@ memory_shrinks_four_eight_and_m_times_for_many_ranks(void)
     sl_expect_near(total[0] / total[3], (double)ranks, 1e-4, "stage 3");
 }
 
-/* Stage 3 in groups of 8 moves 3 m inside and sums an eighth of the gradients, 2 m / 8, among copies. */
+/* Stage 3 in groups of 8 moves 3 m inside and sums an eighth of the gradients, 2 m / 8, among
+ * copies. */
 static void
 copies_of_the_states_sum_their_shards(void)
 {

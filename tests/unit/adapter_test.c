@@ -231,8 +231,8 @@ what_is_not_quantised_may_be_wide(void)
                    "two norms wide, two inputs as autocast casts them");
 }
 
-/* Before 0.43.2 bitsandbytes kept what each product of the base reads: qkv's and gate and up's, each once, and
- * down's; the output of attention is there already. */
+/* Before 0.43.2 bitsandbytes kept what each product of the base reads: qkv's and gate and up's,
+ * each once, and down's; the output of attention is there already. */
 static void
 a_quantised_base_may_keep_its_inputs(void)
 {
@@ -307,7 +307,8 @@ forward_s(const sl_adapter *adapter)
     return sl_fixture_answer(&q)->time.terms[0].inputs[1].value;
 }
 
-/* Two products a matrix; around them the input is dropped and cast to fp32, the output scaled and added. */
+/* Two products a matrix; around them the input is dropped and cast to fp32, the output scaled and
+ * added. */
 static void
 adapters_multiply_beside_their_matrices(void)
 {
@@ -322,9 +323,10 @@ adapters_multiply_beside_their_matrices(void)
     double products_s = 0.0, around_s = 0.0;
 
     for (uint32_t i = 0; i < 2; i++) {
-        products_s +=
-            sl_kernel_product_s(&slice, (sl_product){1, TOKENS, 32, HIDDEN, slice.precision}) +
-            sl_kernel_product_s(&slice, (sl_product){1, TOKENS, outputs[i], 32, slice.precision});
+        products_s += sl_kernel_product_s(
+                          &slice, (sl_product){1, TOKENS, 32, HIDDEN, slice.precision, false}) +
+                      sl_kernel_product_s(
+                          &slice, (sl_product){1, TOKENS, outputs[i], 32, slice.precision, false});
         around_s += sl_kernel_memory_s(&slice, TOKENS * HIDDEN * 6.0, ratio) +
                     sl_kernel_memory_s(&slice, TOKENS * outputs[i] * 10.0, ratio);
     }
@@ -374,8 +376,8 @@ devices_that_are_lent_adapters_have_no_states_of_them(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[1], SL_TERM_ADAPTERS), 8.0 * LORA_TRAINED);
 }
 
-/* Modules of Megatron train as its other parameters do: 16 bits, with a master copy and fp32 states.
- * DeepSpeed's have gradients in 16 bits, too. */
+/* Modules of Megatron train as its other parameters do: 16 bits, with a master copy and fp32
+ * states. DeepSpeed's have gradients in 16 bits, too. */
 static void
 megatron_and_deepspeed_keep_a_master_copy_of_adapters(void)
 {
@@ -431,8 +433,8 @@ cut_question(const sl_adapter *adapter, sl_framework framework)
     return q;
 }
 
-/* Of queries, keys and values and of gate and up, beside the rank's part, which full fine-tuning keeps;
- * what is cut by rows has its own part of the input. */
+/* Of queries, keys and values and of gate and up, beside the rank's part, which full fine-tuning
+ * keeps; what is cut by rows has its own part of the input. */
 static void
 megatron_gathers_what_adapters_read(void)
 {
@@ -454,8 +456,8 @@ megatron_gathers_what_adapters_read(void)
                    1e-9, "one fp32 copy for each fused module in place of what it kept");
 }
 
-/* linear_qkv, linear_proj, linear_fc1 and linear_fc2 have one each, and both its halves are cut. Of q
- * and v alone there is one for each, as canonical LoRA has them. */
+/* linear_qkv, linear_proj, linear_fc1 and linear_fc2 have one each, and both its halves are cut. Of
+ * q and v alone there is one for each, as canonical LoRA has them. */
 static void
 megatron_has_an_adapter_for_each_module(void)
 {
@@ -525,7 +527,8 @@ what_is_gathered_again_is_not_kept(void)
                    "graphs keep what they captured");
 }
 
-/* What dropout left of the input of q and of v, and a byte of mask for each; the input itself goes. */
+/* What dropout left of the input of q and of v, and a byte of mask for each; the input itself
+ * goes. */
 static void
 dropout_leaves_each_matrix_an_input_of_its_own(void)
 {
@@ -542,8 +545,8 @@ dropout_leaves_each_matrix_an_input_of_its_own(void)
     sl_expect_near(kept_per_token(&wide) - copied, 2 * HIDDEN, 1e-9, "masks beside the copies");
 }
 
-/* quant_state is no parameter: nothing divides it, nor takes it to the host. torchao's scales are part
- * of the tensor. */
+/* quant_state is no parameter: nothing divides it, nor takes it to the host. torchao's scales are
+ * part of the tensor. */
 static void
 scales_of_bitsandbytes_stay_whole(void)
 {

@@ -1,4 +1,5 @@
-/* Blocks dealt out over the stages: to which rank each goes, and when recomputation makes no difference. */
+/* Blocks dealt out over the stages: to which rank each goes, and when recomputation makes no
+ * difference. */
 #include "engine/placement/balance.h"
 
 #include <string.h>

@@ -25,7 +25,8 @@ published_bubble(const sl_plan *plan, double f, double b, double w)
     }
 }
 
-/* As many micro-batches as the formulas are for, and weights' gradients that fit under a forward. */
+/* As many micro-batches as the formulas are for, and weights' gradients that fit under a
+ * forward. */
 static void
 free_communication_leaves_the_published_bubble(void)
 {
@@ -78,16 +79,17 @@ layers_one_device_after_the_other_leave_the_rest_idle(void)
     }
 }
 
-/* ZB-V fills its gaps with whole gradients of weights, which no formula counts. With fewer than 2p - 1
- * micro-batches an answer has the order simulated, or says that it is coarse. */
+/* ZB-V fills its gaps with whole gradients of weights, which no formula counts. With fewer than 2p
+ * - 1 micro-batches an answer has the order simulated, or says that it is coarse. */
 static bool
 has_too_few(const sl_plan *plan, uint32_t m)
 {
     return plan->schedule == SL_SCHEDULE_ZB_V && m < 2 * plan->pipeline - 1;
 }
 
-/* Also with few micro-batches, and with weights' gradients that are longer than a forward, but for ZB-V's,
- * which come to 2 %; ZB-H2's is not for both and gradients of inputs that are shorter than one. */
+/* Also with few micro-batches, and with weights' gradients that are longer than a forward, but for
+ * ZB-V's, which come to 2 %; ZB-H2's is not for both and gradients of inputs that are shorter than
+ * one. */
 static void
 closed_forms_are_what_balanced_schedules_come_to(void)
 {
@@ -130,8 +132,8 @@ add_pass(sl_busy *busy, const sl_work_seconds *work, double share)
     busy->weight_s += share * work->backward_weight_s;
 }
 
-/* Passes that differ by up to a fifth either way, each kind by itself: of ranks, and `apart` also of the
- * chunks of a rank, which holds one of each direction. */
+/* Passes that differ by up to a fifth either way, each kind by itself: of ranks, and `apart` also
+ * of the chunks of a rank, which holds one of each direction. */
 static void
 draw_costs(const sl_plan *plan, bool apart, sl_busy busy[SL_PIPELINE_MAX])
 {
@@ -219,7 +221,8 @@ closed_forms_are_near_what_uneven_stages_come_to(void)
         [SL_SCHEDULE_ZB_V] = {0.05, 8e-3},    [SL_SCHEDULE_DUALPIPE] = {0.02, 2e-3},
     };
 
-    /* A rank of DualPipe has the chunks of its mirror, so that ranks differ by their chunks or not at all. */
+    /* A rank of DualPipe has the chunks of its mirror, so that ranks differ by their chunks or not
+     * at all. */
     for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++)
         expect_near((sl_schedule)schedule, schedule == SL_SCHEDULE_DUALPIPE, bounds[schedule].most,
                     bounds[schedule].mean);
@@ -264,7 +267,8 @@ what_is_alive_is_what_the_closed_form_says(void)
     CU_ASSERT_TRUE(checked > 1500);
 }
 
-/* Weights' gradients kept apart take no more than those alive beside them, ZB-V's no more than p. */
+/* Weights' gradients kept apart take no more than those alive beside them, ZB-V's no more than
+ * p. */
 static void
 zb_v_takes_the_memory_of_one_forward_one_backward(void)
 {

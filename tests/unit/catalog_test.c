@@ -181,6 +181,9 @@ words_that_decorate_a_name_are_passed(void)
         {"AMD_Instinct_MI325X_OAM", "amd-mi325x"},
         {"AMD Instinct MI355X OAM VF", "amd-mi355x"},
         {"Intel(R) Data Center GPU Max 1550", "intel-max-1550"},
+        {"Intel\u00ae Gaudi\u00ae 2 AI Accelerator", "intel-gaudi2"},
+        {"AMD Instinct\u2122 MI300X Accelerator", "amd-mi300x"},
+        {"NVIDIA Blackwell Ultra GPU (GB300)", "nvidia-gb300"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const sl_part *found[4];
@@ -245,7 +248,7 @@ every_node_type_is_on_a_network_we_know(void)
 static void
 node_types_are_found_by_alias_and_know_their_network(void)
 {
-    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 69);
+    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 145);
     const sl_node_type *node = NULL;
     sl_errors err = {0};
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "hgx-h100-8", "", &node, &err), SL_OK);
@@ -254,6 +257,8 @@ node_types_are_found_by_alias_and_know_their_network(void)
     sl_expect_near(node->nic_bytes_per_s, 50e9, 1e-12, "NDR");
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, " HGX h100__8-", "", &node, &err), SL_OK);
     sl_expect_text(node->id, "dgx-h100", "alias, its separators otherwise");
+    CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "DGXH100", "", &node, &err), SL_OK);
+    sl_expect_text(node->id, "dgx-h100", "as its firmware says");
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "P5.48xlarge", "", &node, &err), SL_OK);
     CU_ASSERT_EQUAL(node->nic_count, 32);
     sl_expect_near(node->price_per_node_hour, 55.04, 1e-12, "price");
@@ -261,6 +266,29 @@ node_types_are_found_by_alias_and_know_their_network(void)
                     SL_E_RANGE);
     sl_expect_text(err.list[0].rule, "unknown_node_type", "rule");
     CU_ASSERT_PTR_NOT_NULL(strstr(err.list[0].hint, "dgx-h"));
+}
+
+/* Links of all pairs are at most those of the part, and boards of four stand ready. */
+static void
+no_pair_has_more_links_than_its_part(void)
+{
+    static const char *const fours[] = {"a100-sxm4-80gb", "h100-sxm", "nvidia-h200-sxm-141gb"};
+    for (uint32_t i = 0; i < sl_catalog_part_count(catalog); i++) {
+        const sl_accelerator *const a = &sl_catalog_part(catalog, i)->accelerator;
+        CU_ASSERT_TRUE(a->scale_up_pair_bytes_per_s * (a->scale_up_domain - 1) <=
+                       a->scale_up_bytes_per_s);
+    }
+    for (uint32_t i = 0; i < sl_catalog_node_count(catalog); i++) {
+        const sl_node_type *const node = sl_catalog_node(catalog, i);
+        CU_ASSERT_TRUE(node->scale_up_pair_bytes_per_s <=
+                       (node->accelerator != NULL ? node->accelerator->scale_up_bytes_per_s : 0));
+    }
+    for (size_t i = 0; i < sizeof fours / sizeof fours[0]; i++) {
+        const sl_node_type *const node = sl_catalog_paired_node(catalog, accelerator(fours[i]), 4);
+        CU_ASSERT_TRUE(node != NULL && node->scale_up_pair_bytes_per_s * 3 ==
+                                           node->accelerator->scale_up_bytes_per_s);
+        CU_ASSERT_PTR_NULL(sl_catalog_paired_node(catalog, accelerator(fours[i]), 8));
+    }
 }
 
 static void
@@ -286,6 +314,13 @@ profiles_of_a_framework_stand_together(void)
     CU_ASSERT_TRUE(sl_catalog_software(catalog, "fsdp2", &count) != NULL && count == 4);
     CU_ASSERT_PTR_NULL(sl_catalog_software(catalog, "dp", &count));
     CU_ASSERT_EQUAL(count, 0);
+    const sl_software *const named = sl_catalog_software(catalog, "deepspeed", &count);
+    CU_ASSERT_EQUAL_FATAL(count, 3);
+    CU_ASSERT_STRING_EQUAL(named[2].name, "internlm-2023");
+    CU_ASSERT_PTR_EQUAL(sl_catalog_open_software(catalog, "deepspeed", &count), named);
+    CU_ASSERT_EQUAL(count, 2);
+    for (uint32_t i = 0; i < count; i++)
+        CU_ASSERT_FALSE(named[i].named_only);
 }
 
 static void
@@ -357,6 +392,7 @@ an_override_of_a_rate_moves_the_laws_with_it(void)
     CU_ASSERT_EQUAL(a.collective_origin, SL_ORIGIN_SCALED);
     sl_accelerator b = *accelerator("nvidia-h100-sxm5-80gb");
     sl_accelerator_set_scale_up(&b, 450e9);
+    CU_ASSERT_EQUAL(b.scale_up_pair_bytes_per_s, 0);
     CU_ASSERT_EQUAL(b.collective_origin, SL_ORIGIN_MEASURED);
 }
 
@@ -392,6 +428,7 @@ main(int argc, char **argv)
         SL_CASE(an_unknown_name_is_refused_with_the_nearest_id),
         SL_CASE(every_node_type_is_on_a_network_we_know),
         SL_CASE(node_types_are_found_by_alias_and_know_their_network),
+        SL_CASE(no_pair_has_more_links_than_its_part),
         SL_CASE(the_reference_node_is_the_common_one),
         SL_CASE(profiles_of_a_framework_stand_together),
         SL_CASE(a_sibling_release_is_described_by_its_profile),

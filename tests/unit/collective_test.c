@@ -1,5 +1,7 @@
 #include "engine/links/collective.h"
 
+#include <string.h>
+
 #include "engine/links/links.h"
 #include "engine_fixture.h"
 #include "harness.h"
@@ -192,7 +194,8 @@ the_kind_of_network_decides_rate_latency_and_algorithm(void)
     CU_ASSERT_TRUE(small_s < 25e-6);
 }
 
-/* Up to 64 MB for each card a byte takes 1.37 times as long, and none takes longer than 64 MB do. */
+/* Up to 64 MB for each card a byte takes 1.37 times as long, and none takes longer than 64 MB
+ * do. */
 static void
 small_messages_of_some_networks_go_slower(void)
 {
@@ -209,7 +212,8 @@ small_messages_of_some_networks_go_slower(void)
     CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 64e6), plain_s);
 }
 
-/* Over two nodes trees through the switches carry 2 x 15/16 of the cards' rate, up to what the switches do. */
+/* Over two nodes trees through the switches carry 2 x 15/16 of the cards' rate, up to what the
+ * switches do. */
 static void
 switches_that_add_up_beat_the_ring(void)
 {
@@ -282,6 +286,65 @@ a_host_that_posts_slowly_shows_in_every_step(void)
                    14.0 * 2.6e-6, 1e-6, "steps");
 }
 
+static double
+byte_s(const sl_cluster *cluster, sl_collective kind, uint64_t ranks)
+{
+    const sl_group group = sl_group_of(cluster, ranks, 1);
+
+    return (sl_collective_s(cluster, kind, &group, 3e9) -
+            sl_collective_s(cluster, kind, &group, 1e9)) /
+           2e9;
+}
+
+/* Three links of 20 GB/s of a board of four, of which a ring gets 0.81. */
+static void
+without_a_switch_a_group_has_the_links_of_its_pairs(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(1);
+    sl_accelerator *const part = &cluster.accelerator;
+
+    cluster.accelerators_per_node = 4;
+    part->scale_up_domain = 4;
+    part->scale_up_bytes_per_s = 60e9;
+    for (uint32_t measured = 0; measured < 2; measured++) {
+        part->scale_up_pair_bytes_per_s = 20e9;
+        for (uint64_t ranks = 2; ranks <= 4; ranks++) {
+            const double peers = (double)(ranks - 1);
+            const double bus = 0.81 * 20e9 * peers;
+            const double factor = peers / (double)ranks;
+            sl_expect_near(sl_links_shared_ratio(part, (double)ranks), peers / 3.0, 1e-12, "share");
+            sl_expect_near(byte_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, ranks), 2.0 * factor / bus,
+                           1e-9, "all-reduce");
+            sl_expect_near(byte_s(&cluster, SL_COLLECTIVE_ALL_TO_ALL, ranks), factor / bus, 1e-9,
+                           "all-to-all");
+            sl_expect_near(byte_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, ranks), 1.0 / (0.81 * 20e9),
+                           1e-9, "a message has two ends");
+        }
+        part->scale_up_pair_bytes_per_s = 60e9;
+        const double whole_s = byte_s(&cluster, SL_COLLECTIVE_ALL_GATHER, 2);
+        part->scale_up_pair_bytes_per_s = 0.0;
+        CU_ASSERT_EQUAL(byte_s(&cluster, SL_COLLECTIVE_ALL_GATHER, 2), whole_s);
+        memset(part->collective, 0, sizeof part->collective); /* nor where nothing was measured */
+    }
+}
+
+static void
+without_a_switch_nothing_adds_up_and_less_leaves_the_node(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(4);
+    sl_accelerator *const part = &cluster.accelerator;
+
+    part->reducing_ranks = 4;
+    CU_ASSERT_TRUE(sl_links_switch_bytes_per_s(part, 8.0) > 0.0);
+    sl_expect_near(sl_links_ring_bytes_per_s(part, 2.0), 100e9, 1e-12, "law over a switch");
+    part->scale_up_pair_bytes_per_s = 10e9;
+    CU_ASSERT_EQUAL(sl_links_switch_bytes_per_s(part, 8.0), 0.0);
+    sl_expect_near(sl_links_ring_bytes_per_s(part, 2.0), 8.1e9, 1e-12, "one pair");
+    sl_expect_near(sl_links_ring_bytes_per_s(part, 8.0), 56.7e9, 1e-12, "seven of them");
+    part->scale_up_domain = 4; /* through the host all is as before */
+    sl_expect_near(sl_links_ring_bytes_per_s(part, 8.0), 15.4e9, 1e-12, "PCIe");
+}
+
 static void
 one_rank_or_no_byte_costs_nothing(void)
 {
@@ -343,6 +406,8 @@ static const sl_case cases[] = {
     SL_CASE(groups_between_measured_sizes_lie_between_them),
     SL_CASE(groups_larger_than_measured_pay_for_their_steps),
     SL_CASE(a_host_that_posts_slowly_shows_in_every_step),
+    SL_CASE(without_a_switch_a_group_has_the_links_of_its_pairs),
+    SL_CASE(without_a_switch_nothing_adds_up_and_less_leaves_the_node),
     SL_CASE(one_rank_or_no_byte_costs_nothing),
     SL_CASE(time_grows_with_bytes_and_with_ranks),
 };

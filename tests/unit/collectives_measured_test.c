@@ -1,6 +1,7 @@
 /*
  * Collectives against measured ones, group by group: printed, and held to what they reach where the
- * machine is known. The tables by size are not in this repository; what needs them is skipped without.
+ * machine is known. The tables by size are not in this repository; what needs them is skipped
+ * without.
  */
 #include <math.h>
 #include <stdio.h>
@@ -391,8 +392,8 @@ collectives_take_as_long_as_measured(void)
     }
 }
 
-/* SimAI's bandwidths from 2 to 128 nodes of eight, Simple rings alone: NCCL's other protocols are faster
- * below 1 GiB. All-to-all has no such choice. */
+/* SimAI's bandwidths from 2 to 128 nodes of eight, Simple rings alone: NCCL's other protocols are
+ * faster below 1 GiB. All-to-all has no such choice. */
 static void
 ratios_of_line_rate_are_those_of_simai(void)
 {

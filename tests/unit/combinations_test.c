@@ -1,5 +1,5 @@
-/* Questions drawn over every field: what passes the check has an answer that hangs together, whatever
- * goes with whatever. */
+/* Questions drawn over every field: what passes the check has an answer that hangs together,
+ * whatever goes with whatever. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -242,7 +242,8 @@ expect_fixes(sl_question q)
     drawn.cluster = own;
 }
 
-/* Units are for ranks of their stage, and cut evenly; the walk over what a rank holds comes to an end. */
+/* Units are for ranks of their stage, and cut evenly; the walk over what a rank holds comes to an
+ * end. */
 static void
 expect_map(const sl_question *q)
 {
@@ -363,13 +364,14 @@ cutting_otherwise_breaks_no_rule_that_is_left_out(void)
     sl_draw_clear();
 }
 
-/* The final figure of a plan beside the one that a search goes by: near, or the answer says that it may not
- * be. Most drawn models are of few blocks on slow links, where traffic is much of a step. */
+/* The final figure of a plan beside the one that a search goes by: near on one stage; of a pipeline
+ * near, or the answer says that it may not be. Most drawn models are of few blocks on slow links,
+ * where traffic is much of a step. */
 static void
 timelines_are_near_their_estimates_or_those_say_so(void)
 {
-    static const double near = 0.05, coarse_mean = 0.0175;
-    uint32_t drawn_here = 0, said = 0, off = 0, staged = 0, staged_off = 0;
+    static const double near = 0.05, balanced = 0.02, coarse_mean = 0.016;
+    uint32_t alone = 0, alone_off = 0, staged = 0, staged_off = 0, said = 0;
     double coarse_sum = 0.0;
 
     sl_draw_models();
@@ -388,21 +390,25 @@ timelines_are_near_their_estimates_or_those_say_so(void)
         const bool coarse = sl_fixture_has_note(&answer, "closed_form_coarse");
         expect(ratio > 0.6 && ratio < 1.6, "a simulated step is of its estimate's order");
         expect(coarse || fabs(log(ratio)) <= near, "what is not said to be coarse is near");
-        off += fabs(log(ratio)) > near;
+        expect(!coarse || answer.plan.pipeline > 1 || answer.workload.framework == SL_FRAMEWORK_DP,
+               "one stage is not said to be coarse, but for DataParallel's devices");
+        alone += answer.plan.pipeline == 1;
+        alone_off += answer.plan.pipeline == 1 && fabs(log(ratio)) > balanced;
         staged += answer.plan.pipeline > 1;
         staged_off += answer.plan.pipeline > 1 && fabs(log(ratio)) > near;
         said += coarse;
         coarse_sum += coarse ? fabs(log(ratio)) : 0.0;
-        drawn_here++;
         free(space);
     }
-    printf("  %u of %u are off by more than %.0f %%, of %u pipelines %u, %u say that they may be: "
-           "those "
-           "by %.2f %%\n",
-           off, drawn_here, 100.0 * near, staged, staged_off, said, 100.0 * coarse_sum / said);
-    CU_ASSERT_TRUE(2.5 * said <= drawn_here);
-    CU_ASSERT_TRUE(25 * off <= drawn_here);
-    CU_ASSERT_TRUE(20 * staged_off <= staged);
+    printf("  on one stage %u of %u are off by more than %.0f %%, of %u pipelines %u by more than "
+           "%.0f %%; %u say that they may be: those by %.2f %%\n",
+           alone_off, alone, 100.0 * balanced, staged, staged_off, 100.0 * near, said,
+           100.0 * coarse_sum / said);
+    CU_ASSERT_TRUE(500 * alone_off <= alone);
+    CU_ASSERT_TRUE(2.5 * said <= alone + staged);
+    CU_ASSERT_TRUE(150 * (alone_off + staged_off) <= alone + staged);
+    CU_ASSERT_TRUE(30 * staged_off <= staged);
+    CU_ASSERT_TRUE(2 * said <= staged);
     CU_ASSERT_TRUE(coarse_sum / said <= coarse_mean);
     sl_draw_clear();
 }

@@ -1,4 +1,5 @@
-/* Strategies and ways of fine-tuning side by side: what must hold between them whatever the model. */
+/* Strategies and ways of fine-tuning side by side: what must hold between them whatever the
+ * model. */
 #include <string.h>
 
 #include "engine/strategy/comparison.h"

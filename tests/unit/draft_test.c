@@ -382,22 +382,55 @@ an_unknown_part_keeps_its_printed_name(void)
     end(&d);
 }
 
-static void
-files_of_one_machine_join_where_no_host_is_named(void)
+/* H200s of one machine by two files; pair_links: 0 over a switch. */
+static drafting
+joined(double count, double pair_links)
 {
     drafting d = begin();
     sl_facts facts = {0};
     file(&d, "nvidia_smi_csv");
-    machine(&d, "NVIDIA H200", 8, 143771);
+    machine(&d, "NVIDIA H200", count, 143771);
     file(&d, "nvidia_topo");
-    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 1, "GPU7");
-    sl_facts_number(&facts, SL_FIELD_LINKS, 18, 1, "GPU0");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, count, 1, "GPU");
+    sl_facts_number(&facts, SL_FIELD_LINKS, 18, 2, "NV#");
+    sl_facts_number(&facts, SL_FIELD_PAIR_LINKS, pair_links, 2, "NV#");
     add(&d, &(sl_found_host){.count = 1}, &facts);
     make(&d);
+    return d;
+}
+
+static void
+files_of_one_machine_join_where_no_host_is_named(void)
+{
+    drafting d = joined(8, 0);
     CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
     CU_ASSERT_EQUAL(d.draft->pools[0].nodes, 1);
     CU_ASSERT_EQUAL(d.draft->pools[0].value[SL_FIELD_LINKS].fact.number, 18);
     expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+/* Six of eighteen links between each pair are a third of 450 GB/s; the board of the catalogue says
+ * so of a node that is named. */
+static void
+links_of_a_pair_make_its_rate(void)
+{
+    drafting d = joined(4, 6);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    const sl_value *const pair = &d.draft->pools[0].value[SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S];
+    sl_expect_near(pair->fact.number, 150e9, 1e-12, "of 450 GB/s");
+    CU_ASSERT_EQUAL(pair->origin, SL_FROM_LIKE);
+    expect_spec(d.draft, SL_OK, "");
+    end(&d);
+    d = joined(8, 0);
+    CU_ASSERT_FALSE(d.draft->pools[0].value[SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S].fact.said);
+    end(&d);
+    d = begin();
+    file(&d, "amd_smi_static");
+    machine(&d, "AMD Instinct MI300X", 8, 196592);
+    make(&d);
+    sl_expect_near(d.draft->pools[0].value[SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S].fact.number, 64e9,
+                   1e-12, "of the catalogue");
     end(&d);
 }
 
@@ -554,6 +587,7 @@ main(int argc, char **argv)
         SL_CASE(like_nodes_with_a_bit_more_or_less_memory_are_one_pool),
         SL_CASE(an_unknown_part_keeps_its_printed_name),
         SL_CASE(files_of_one_machine_join_where_no_host_is_named),
+        SL_CASE(links_of_a_pair_make_its_rate),
         SL_CASE(a_machine_like_none_of_the_hosts_is_told),
         SL_CASE(hosts_that_only_a_topology_names_are_told),
         SL_CASE(slurm_counts_the_dies_of_a_module),

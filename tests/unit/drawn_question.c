@@ -42,8 +42,8 @@ draw_degree(uint32_t powers)
 }
 
 /* Dense and tied; few key-value heads; experts, shared ones too; latents and dense blocks first; a
- * layer that predicts further; no transformer, with layers that hold or keep nothing; and what is read
- * from a parts list. */
+ * layer that predicts further; no transformer, with layers that hold or keep nothing; and what is
+ * read from a parts list. */
 void
 sl_draw_models(void)
 {

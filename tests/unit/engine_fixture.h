@@ -29,12 +29,12 @@ sl_software sl_fixture_software(void);
 sl_question sl_fixture_question(const sl_model *model, const sl_cluster *cluster,
                                 const sl_software *software);
 
-/** The Llama on so many nodes of the cluster, with fused attention. Writes *cluster and *software, which the
- * question borrows. */
+/** The Llama on so many nodes of the cluster, with fused attention. Writes *cluster and *software,
+ * which the question borrows. */
 sl_question sl_fixture_llama_question(uint32_t nodes, sl_cluster *cluster, sl_software *software);
 
-/** The Llama with 4 blocks of eight experts, each 1,024 wide, of which a token visits two; fused attention,
- * a sharded optimizer. */
+/** The Llama with 4 blocks of eight experts, each 1,024 wide, of which a token visits two; fused
+ * attention, a sharded optimizer. */
 sl_question sl_fixture_mixture_question(const sl_cluster *cluster, const sl_software *software);
 
 /** Answer of a question that must pass its check; owned by the fixture, overwritten by the next. */

@@ -423,7 +423,7 @@ bytes_of_inputs(const sl_term *m)
     case SL_TERM_STEP_LISTS:
         return input(m, "step_lists") * input(m, "bytes_per_parameter") *
                ((input(m, "parameters") - input(m, "routed_parameters")) / input(m, "shards") +
-                input(m, "routed_parameters") / input(m, "routed_shards"));
+                input(m, "routed_parameters") / input(m, "routed_shards") + input(m, "padding"));
     default:
         return m->value;
     }

@@ -1,4 +1,5 @@
-/* Routed experts: who holds them, over how many ranks their states are divided, what a token costs. */
+/* Routed experts: who holds them, over how many ranks their states are divided, what a token
+ * costs. */
 #include <math.h>
 #include <string.h>
 
@@ -62,8 +63,8 @@ experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike(void)
     }
 }
 
-/* Muon keeps one moment of a matrix: whatever ranks share experts, each is somewhere once. Adafactor
- * likewise keeps what it keeps of every expert. */
+/* Muon keeps one moment of a matrix: whatever ranks share experts, each is somewhere once.
+ * Adafactor likewise keeps what it keeps of every expert. */
 static void
 optimizers_by_shape_are_exact_for_experts_on_fewer_ranks(void)
 {
@@ -231,8 +232,8 @@ a_block_keeps_what_arrived_at_its_experts(void)
                    "padded to one and a half");
 }
 
-/* Beside the wider lists of eager code (the attention's output again, silu of the gate): tokens in fp32,
- * on their way to be multiplied by their scores. */
+/* Beside the wider lists of eager code (the attention's output again, silu of the gate): tokens in
+ * fp32, on their way to be multiplied by their scores. */
 static void
 eager_torchtitan_keeps_scored_tokens_in_fp32(void)
 {

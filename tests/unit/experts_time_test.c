@@ -47,8 +47,8 @@ a_token_is_sent_once_to_each_rank_of_its_experts(void)
     CU_ASSERT_EQUAL(sent_bytes(&q), copies);
 }
 
-/* Four experts on each of two ranks: two products forward and four backward for each expert of each block,
- * one activation for all. Captured graphs do not take them in. */
+/* Four experts on each of two ranks: two products forward and four backward for each expert of each
+ * block, one activation for all. Captured graphs do not take them in. */
 static void
 experts_issued_one_by_one_are_waited_for(void)
 {
@@ -107,8 +107,8 @@ a_token_crosses_the_network_once_for_each_node(void)
     CU_ASSERT_TRUE(expert_s(&q) < copies_s);
 }
 
-/* DeepEP between 16 and 32 H100, hidden 7,168, 4,096 tokens of 8 experts each: dispatch in 8 bits, combine
- * in 16 (ai-dynamo/aiconfigurator, h100_sxm). */
+/* DeepEP between 16 and 32 H100, hidden 7,168, 4,096 tokens of 8 experts each: dispatch in 8 bits,
+ * combine in 16 (ai-dynamo/aiconfigurator, h100_sxm). */
 static void
 measured_dispatches_come_out_near(void)
 {
@@ -140,8 +140,8 @@ activations(const sl_question *q)
     return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], SL_TERM_ACTIVATIONS);
 }
 
-/* 1F1B of one rank: a forward runs beside each backward but the first and the last, two micro-batches are
- * alive, and what hides costs computing a share. */
+/* 1F1B of one rank: a forward runs beside each backward but the first and the last, two
+ * micro-batches are alive, and what hides costs computing a share. */
 static void
 tokens_travel_under_another_micro_batch(void)
 {
@@ -199,8 +199,8 @@ an_overlap_that_no_schedule_has_is_refused(void)
     expect_refused(&q, SL_E_UNSUPPORTED, "not_modelled");
 }
 
-/* On one device of two: four experts at once, and a router that is too narrow, but no product of attention
- * or of the vocabulary. */
+/* On one device of two: four experts at once, and a router that is too narrow, but no product of
+ * attention or of the vocabulary. */
 static void
 shapes_that_no_table_has_are_named(void)
 {

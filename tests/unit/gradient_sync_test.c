@@ -1,5 +1,5 @@
-/* When gradients that add up over micro-batches are reduced: what each framework does, and what waiting
- * for the last one costs in memory and spares in traffic. */
+/* When gradients that add up over micro-batches are reduced: what each framework does, and what
+ * waiting for the last one costs in memory and spares in traffic. */
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -8,8 +8,8 @@ static sl_software software;
 
 static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, ROWS = 32768.0;
 
-/* Llama of the fixture on one node of 8, two micro-batches a step, sequences so short that activations
- * are nothing. */
+/* Llama of the fixture on one node of 8, two micro-batches a step, sequences so short that
+ * activations are nothing. */
 static sl_question
 llama_question(sl_framework framework, uint32_t stage)
 {
@@ -103,8 +103,8 @@ what_is_said_of_itself_changes_nothing(void)
     }
 }
 
-/* fully_shard: all of them in reduce_dtype, the head's new one, and of the block in use the copy that is
- * reduced, whose own have gone by then, and its output. */
+/* fully_shard: all of them in reduce_dtype, the head's new one, and of the block in use the copy
+ * that is reduced, whose own have gone by then, and its output. */
 static void
 fsdp2_keeps_whole_gradients_in_the_type_it_reduces(void)
 {
@@ -138,7 +138,8 @@ fsdp1_keeps_them_as_autograd_makes_them(void)
                    1e-8, "param_dtype fp32");
 }
 
-/* The gradient of a large embedding is made last, beside all that wait and before any is reduced. */
+/* The gradient of a large embedding is made last, beside all that wait and before any is
+ * reduced. */
 static void
 a_large_vocabulary_is_fullest_before_the_last_micro_batch(void)
 {
@@ -212,7 +213,8 @@ fsdp1_gathers_once_where_nothing_is_let_go(void)
     }
 }
 
-/* torch.distributed.pipelining gathers for the first micro-batch and reduces after the last backward. */
+/* torch.distributed.pipelining gathers for the first micro-batch and reduces after the last
+ * backward. */
 static void
 a_pipeline_of_fsdp2_reduces_in_the_open(void)
 {

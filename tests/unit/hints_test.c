@@ -1,4 +1,5 @@
-/* What a refusal hints at: followed, it mends the fault, and breaks nothing else that it could spare. */
+/* What a refusal hints at: followed, it mends the fault, and breaks nothing else that it could
+ * spare. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -242,6 +242,38 @@ the_most_recent_word_on_a_host_counts(void)
     bench_close(&b);
 }
 
+/* That a host answers does not give it work again; that it does not answer is news. */
+static void
+a_scheduler_has_the_last_word_on_what_it_withholds(void)
+{
+    static const struct {
+        const char *first, *later;
+        sl_host_state said, found;
+        const char *count;
+    } rows[] = {
+        {"slurm_nodes_json", "ansible_facts", SL_HOST_DRAINED, SL_HOST_USABLE, "{\"usable\":16,"},
+        {"kubernetes_nodes", "terraform_json", SL_HOST_DOWN, SL_HOST_USABLE, "{\"usable\":16,"},
+        {"slurm_nodes_json", "slurm_sinfo_text", SL_HOST_DRAINED, SL_HOST_USABLE,
+         "{\"usable\":32,"},
+        {"slurm_nodes_json", "ansible_facts", SL_HOST_USABLE, SL_HOST_DOWN, "{\"usable\":16,"},
+        {"ansible_facts", "slurm_nodes_json", SL_HOST_DOWN, SL_HOST_USABLE, "{\"usable\":32,"},
+        {"ansible_facts", "terraform_json", SL_HOST_DOWN, SL_HOST_USABLE, "{\"usable\":32,"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b);
+        add(&b, "gpu[001-016]", rows[i].said, NULL, NULL);
+        add(&b, "gpu[017-032]", SL_HOST_USABLE, NULL, NULL);
+        observe(&b, "first", at_noon, NULL)->format = rows[i].first;
+        add(&b, "gpu[001-016]", rows[i].found, NULL, NULL);
+        observe(&b, "later", at_one, NULL)->format = rows[i].later;
+        join(&b, spec);
+        expect_holds(&b, rows[i].count);
+        bench_close(&b);
+    }
+}
+
 static void
 what_is_stale_does_not_count_and_is_flagged(void)
 {
@@ -565,6 +597,7 @@ main(int argc, char **argv)
         SL_CASE(one_drained_node_is_named_in_the_singular),
         SL_CASE(who_is_not_listed_is_missing_and_strangers_with_accelerators_are_unexpected),
         SL_CASE(the_most_recent_word_on_a_host_counts),
+        SL_CASE(a_scheduler_has_the_last_word_on_what_it_withholds),
         SL_CASE(what_is_stale_does_not_count_and_is_flagged),
         SL_CASE(fields_that_contradict_the_spec_are_named_with_both_values),
         SL_CASE(an_ambiguous_name_contradicts_only_what_it_cannot_be),

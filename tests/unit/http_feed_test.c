@@ -251,6 +251,71 @@ events_nobody_reads_are_dropped_and_the_last_is_not(void)
 }
 
 static void
+on_room(void *context)
+{
+    (void)atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+static bool
+becomes(atomic_uint *number, uint32_t value)
+{
+    for (uint32_t ms = 0; ms < 2000 && atomic_load(number) != value; ms++)
+        pause_ms(1);
+    return atomic_load(number) == value;
+}
+
+/* Fills what the kernel holds for the socket, and the stream. */
+static void
+fill(void)
+{
+    static char event[LIMIT_BYTES];
+
+    memset(event, 'x', sizeof event - 1);
+    for (uint32_t refused = 0; refused < 5; refused++) {
+        while (put(event))
+            refused = 0;
+        pause_ms(20);
+    }
+}
+
+static void
+who_waits_for_room_is_woken_once(void)
+{
+    static char all[16 * 1024 * 1024];
+    atomic_uint woken = 0;
+    size_t used = 0;
+
+    begin(ASK("/stream"));
+    pause_ms(50);
+    CU_ASSERT_FALSE(sl_feed_wait(seen.feed, on_room, &woken));
+    fill();
+    CU_ASSERT_TRUE(sl_feed_wait(seen.feed, on_room, &woken));
+    pause_ms(50);
+    CU_ASSERT_EQUAL(atomic_load(&woken), 0);
+    seen.wake(seen.context);
+    all[0] = '\0';
+    CU_ASSERT_TRUE(arrives("\"result\"", all, sizeof all, &used));
+    CU_ASSERT_EQUAL(atomic_load(&woken), 1);
+    end(0);
+}
+
+static void
+who_waits_for_room_is_woken_by_the_end_of_the_client(void)
+{
+    atomic_uint woken = 0;
+
+    begin(ASK("/stream"));
+    fill();
+    CU_ASSERT_TRUE(sl_feed_wait(seen.feed, on_room, &woken));
+    (void)close(client.fd);
+    client.fd = -1;
+    CU_ASSERT_TRUE(becomes(&woken, 1));
+    CU_ASSERT_FALSE(sl_feed_wait(seen.feed, on_room, &woken));
+    seen.wake(seen.context);
+    end(0);
+}
+
+static void
 a_client_that_leaves_tells_the_producer(void)
 {
     static const char *const paths[] = {ASK("/stream"), ASK("/stream?whole=1")};
@@ -388,6 +453,8 @@ static const sl_case cases[] = {
     SL_CASE(server_sent_events_begin_with_a_retry),
     SL_CASE(an_old_client_reads_to_the_end_of_the_connection),
     SL_CASE(events_nobody_reads_are_dropped_and_the_last_is_not),
+    SL_CASE(who_waits_for_room_is_woken_once),
+    SL_CASE(who_waits_for_room_is_woken_by_the_end_of_the_client),
     SL_CASE(a_client_that_leaves_tells_the_producer),
     SL_CASE(a_closed_sending_half_is_a_client_that_left),
     SL_CASE(a_deadline_is_left_to_the_producer),

@@ -49,9 +49,10 @@ enum {
  * POST /upload (any type, its size as text, at most SL_FIXTURE_BODY_MAX), GET /things/{slug} (the
  * slug as text), GET /hold (store lane, waits for the app to open), GET /late (store lane, 0.1 s,
  * waits on after its deadline), GET /race (compute, 1 ms), GET /nowhere (hub lane, no threads),
- * GET /problem, POST /spool (any type, to disk, its size, sum and encoding as text), GET /relay (compute, then the store lane, or with ?dead the lane without threads),
- * GET /park (compute, once more when a hold handler has ended; at once when none runs), GET /metrics.
- * Only /echo (a to o, dry_run) and /relay read queries.
+ * GET /problem, POST /spool (any type, to disk, its size, sum and encoding as text), GET /relay
+ * (compute, then the store lane, or with ?dead the lane without threads), GET /park (compute, once
+ * more when a hold handler has ended; at once when none runs), GET /metrics. Only /echo (a to o,
+ * dry_run) and /relay read queries.
  */
 void sl_fixture_init(sl_fixture *fixture);
 void sl_fixture_start(sl_fixture *fixture);

@@ -1,4 +1,5 @@
-/* What goes with a config: the Hub's count of the checkpoint, and a quantisation of its own file. */
+/* What goes with a config: the Hub's count of the checkpoint, and a quantisation of its own
+ * file. */
 #include <assert.h>
 #include <string.h>
 

@@ -144,6 +144,24 @@ topologies_count_cards_once_and_links_to_switches(void)
 }
 
 static void
+pairs_of_a_picture_without_a_switch_have_their_own_links(void)
+{
+    expect_found(find_in_text("<system version=\"1\"><cpu numaid=\"0\">"
+                              "<pci busid=\"a\" class=\"0x038000\"><gpu dev=\"0\">"
+                              "<xgmi target=\"b\" count=\"2\" tclass=\"0x038000\"/>"
+                              "<xgmi target=\"c\" count=\"1\" tclass=\"0x038000\"/></gpu></pci>"
+                              "<pci busid=\"b\" class=\"0x038000\"><gpu dev=\"1\">"
+                              "<xgmi target=\"a\" count=\"2\" tclass=\"0x038000\"/>"
+                              "<xgmi target=\"c\" count=\"1\" tclass=\"0x038000\"/></gpu></pci>"
+                              "<pci busid=\"c\" class=\"0x038000\"><gpu dev=\"2\">"
+                              "<xgmi target=\"a\" count=\"1\" tclass=\"0x038000\"/>"
+                              "<xgmi target=\"b\" count=\"2\" tclass=\"0x038000\"/></gpu></pci>"
+                              "</cpu></system>"),
+                 "nccl_topology_xml",
+                 "- accelerators=3 links=3 pair_links=1 link_kind=XGMI scale_up_domain=3\n", "");
+}
+
+static void
 nodes_of_one_picture_are_told_apart(void)
 {
     expect_found(
@@ -290,6 +308,7 @@ main(int argc, char **argv)
         SL_CASE(partitions_of_amd_are_of_one_device),
         SL_CASE(what_amd_prints_for_people_is_read),
         SL_CASE(topologies_count_cards_once_and_links_to_switches),
+        SL_CASE(pairs_of_a_picture_without_a_switch_have_their_own_links),
         SL_CASE(nodes_of_one_picture_are_told_apart),
         SL_CASE(offers_say_nominal_sizes_and_own_prices_only),
         SL_CASE(hosts_of_a_fabric_have_their_cards_and_leaf),

@@ -336,6 +336,48 @@ descriptions_by_hand_are_hints(void)
 }
 
 static void
+what_does_not_apply_to_a_system_is_not_said(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("{\"number_of_nodes\": 1, \"accelerators_per_node\": \"N/A\", "
+                                 "\"accelerator_model_name\": \"N/A\", "
+                                 "\"accelerator_memory_capacity\": \"N/A\"}",
+                                 "mlperf_system"),
+                    SL_OK);
+    const sl_facts *facts = sl_findings_kind(sl_read.findings, 0);
+    CU_ASSERT_FALSE(facts->field[SL_FIELD_ACCELERATOR].said);
+    CU_ASSERT_FALSE(facts->field[SL_FIELD_ACCELERATORS].said);
+    sl_expect_warned("mlperf_free_text", 0);
+    /* A blank behind a number is a slip of the hand. */
+    CU_ASSERT_EQUAL(sl_read_text("{\"number_of_nodes\": \"2 \", \"accelerators_per_node\": \"4 \", "
+                                 "\"accelerator_model_name\": \"NVIDIA L40S\"}",
+                                 "mlperf_system"),
+                    SL_OK);
+    facts = sl_findings_kind(sl_read.findings, 0);
+    CU_ASSERT_EQUAL(sl_findings_host(sl_read.findings, 0)->count, 2);
+    sl_expect_near(facts->field[SL_FIELD_ACCELERATORS].number, 4, 0, "accelerators");
+    sl_read_end();
+}
+
+static void
+types_that_a_cloud_names_by_their_address_are_bare(void)
+{
+    static const char state[] =
+        "{\"format_version\": \"1.0\", \"terraform_version\": \"1.7.5\", \"values\": "
+        "{\"root_module\": {\"resources\": ["
+        "{\"address\": \"google_compute_instance.a\", \"mode\": \"managed\", "
+        "\"type\": \"google_compute_instance\", \"name\": \"a\", \"values\": {\"name\": \"n1\", "
+        "\"machine_type\": \"projects/p/zones/z/machineTypes/n1-standard-16\", "
+        "\"guest_accelerator\": [{\"count\": 4, "
+        "\"type\": \"projects/p/zones/z/acceleratorTypes/nvidia-tesla-v100\"}]}}]}}}";
+
+    CU_ASSERT_EQUAL(sl_read_text(state, NULL), SL_OK);
+    sl_expect_words("n1", SL_FIELD_ACCELERATOR, "nvidia-tesla-v100");
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 4);
+    sl_expect_words("n1", SL_FIELD_NODE_TYPE, "n1-standard-16");
+    sl_read_end();
+}
+
+static void
 real_provisioning_files_are_read(void)
 {
     if (!sl_read_shared("ansible_facts_bare_metal.json", "ansible_facts")) {
@@ -407,6 +449,8 @@ static const sl_case cases[] = {
     SL_CASE(gathered_facts_have_memory_cards_and_a_local_fact),
     SL_CASE(topologies_place_nodes_under_switches_and_in_domains),
     SL_CASE(descriptions_by_hand_are_hints),
+    SL_CASE(what_does_not_apply_to_a_system_is_not_said),
+    SL_CASE(types_that_a_cloud_names_by_their_address_are_bare),
     SL_CASE(real_provisioning_files_are_read),
     SL_CASE(real_descriptions_are_read),
 };

@@ -139,7 +139,8 @@ other_vendors_are_read(void)
     sl_read_end();
 }
 
-/* The labeller's label of partitions has no "gpu" in it, and a plugin may offer them by their names. */
+/* The labeller's label of partitions has no "gpu" in it, and a plugin may offer them by their
+ * names. */
 static void
 partitions_of_amd_are_not_devices(void)
 {
@@ -383,6 +384,64 @@ a_real_node_is_read(void)
     sl_read_end();
 }
 
+/* Nobody keeps work from such nodes, so that an operator has to be told. */
+static void
+what_ails_a_node_that_works_is_told(void)
+{
+    static const char nodes[] =
+        "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+        "{\"kind\": \"Node\", \"metadata\": {\"name\": \"a\"}, \"status\": {"
+        "\"capacity\": {\"nvidia.com/gpu\": \"8\", \"memory\": \"64Gi\"}, "
+        "\"allocatable\": {\"nvidia.com/gpu\": \"7\", \"memory\": \"60Gi\"}, \"conditions\": ["
+        "{\"type\": \"Ready\", \"status\": \"True\"}, "
+        "{\"type\": \"AcceleratedHardwareReady\", \"status\": \"False\", "
+        "\"reason\": \"NvidiaXID79Error\"}]}},"
+        "{\"kind\": \"Node\", \"metadata\": {\"name\": \"b\"}, \"status\": {"
+        "\"capacity\": {\"nvidia.com/gpu\": \"8\"}, \"allocatable\": {\"nvidia.com/gpu\": \"8\"}, "
+        "\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\"}, "
+        "{\"type\": \"StorageReady\", \"status\": \"True\"}, "
+        "{\"type\": \"XIDErrors\", \"status\": \"False\"}, "
+        "{\"type\": \"DiskPressure\", \"status\": \"Unknown\"}]}},"
+        "{\"kind\": \"Node\", \"metadata\": {\"name\": \"cp\"}, \"status\": {"
+        "\"conditions\": [{\"type\": \"EtcdIsVoter\", \"status\": \"True\"}]}}]}";
+
+    CU_ASSERT_EQUAL(sl_read_text(nodes, NULL), SL_OK);
+    sl_expect_warned("unhealthy_devices", 1);
+    sl_expect_warned("node_condition", 1);
+    sl_expect_number("a", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_state("a", SL_HOST_USABLE, NULL);
+    sl_read_end();
+}
+
+static void
+what_ails_a_described_node_is_told(void)
+{
+    static const char node[] =
+        "Name:               n1\nConditions:\n"
+        "  Type         Status  LastHeartbeatTime                 LastTransitionTime               "
+        " "
+        "Reason        Message\n"
+        "  ----         ------  -----------------                 ------------------               "
+        " "
+        "------        -------\n"
+        "  XidErrors    True    Mon, 01 Jan 2024 00:00:00 +0000   Mon, 01 Jan 2024 00:00:00 +0000  "
+        " "
+        "Xid79         gpu lost\n"
+        "  DiskPressure False   Mon, 01 Jan 2024 00:00:00 +0000   Mon, 01 Jan 2024 00:00:00 +0000  "
+        " "
+        "Enough        has space\n"
+        "  Ready        True    Mon, 01 Jan 2024 00:00:00 +0000   Mon, 01 Jan 2024 00:00:00 +0000  "
+        " "
+        "KubeletReady  is ready\n"
+        "Capacity:\n  nvidia.com/gpu:     8\nAllocatable:\n  nvidia.com/gpu:     7\n";
+
+    CU_ASSERT_EQUAL(sl_read_text(node, "kubernetes_describe"), SL_OK);
+    sl_expect_state("n1", SL_HOST_USABLE, NULL);
+    sl_expect_warned("node_condition", 1);
+    sl_expect_warned("unhealthy_devices", 1);
+    sl_read_end();
+}
+
 static const sl_case cases[] = {
     SL_CASE(nodes_of_a_list_are_hosts_with_what_their_labels_say),
     SL_CASE(states_are_told_apart),
@@ -394,6 +453,8 @@ static const sl_case cases[] = {
     SL_CASE(devices_that_are_offered_often_are_shared),
     SL_CASE(resources_that_are_not_read_are_told),
     SL_CASE(resources_of_one_vendor_are_no_several),
+    SL_CASE(what_ails_a_node_that_works_is_told),
+    SL_CASE(what_ails_a_described_node_is_told),
     SL_CASE(descriptions_are_read_as_their_objects),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),

@@ -203,7 +203,7 @@ rows_of_many_hosts_may_take_turns(void)
                  "gpu002 accelerator=NVIDIA H100 80GB HBM3 accelerators=2 memory_bytes=85520809984 "
                  "reserved_bytes=503316480 sliced_accelerators=1 slice=MIG driver=550.54.15\n"
                  "gpu003 accelerators=1 driver=550.54.15\n",
-                 "device_unreadable");
+                 "device_unreadable device_failing device_failing");
 }
 
 static void
@@ -405,7 +405,8 @@ expect_cut(uint32_t lines, const char *words, const char *warning, const char *w
     free(text);
 }
 
-/* Fewer devices than there are, said by nobody: where it stops is told, and between rows no number. */
+/* Fewer devices than there are, said by nobody: where it stops is told, and between rows no
+ * number. */
 static void
 a_box_that_is_cut_is_not_a_smaller_node(void)
 {
@@ -435,10 +436,10 @@ static void
 devices_without_a_switch_add_their_links_up(void)
 {
     expect_found(fixture("nvidia_topo_direct.txt"), "nvidia_topo",
-                 "- accelerators=4 links=12 link_kind=NVLink scale_up_domain=4\n",
+                 "- accelerators=4 links=12 pair_links=4 link_kind=NVLink scale_up_domain=4\n",
                  "links_added_up");
     expect_found(fixture("nvidia_topo_cube.txt"), "nvidia_topo",
-                 "- accelerators=8 links=6 link_kind=NVLink scale_up_domain=8\n",
+                 "- accelerators=8 links=6 pair_links=1 link_kind=NVLink scale_up_domain=8\n",
                  "mixed_links links_added_up");
 }
 

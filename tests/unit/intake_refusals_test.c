@@ -29,6 +29,62 @@ refused(const char *text, const char *what, const char *hint)
 }
 
 static void
+outputs_beside_those_that_are_read_are_refused_by_name(void)
+{
+    static const char of_cloud[] = "terraform show -json, or the node types in a spec";
+    static const char any_devices[] = "nvidia-smi -q -x, or amd-smi static --json";
+
+    refused("# aws_instance.gpu[0]:\nresource \"aws_instance\" \"gpu\" {\n  ami = \"a\"\n}\n",
+            "Terraform's own language", of_cloud);
+    refused("[{\"vmSize\": \"Standard_ND96isr_H100_v5\", "
+            "\"type\": \"Microsoft.ContainerService/managedClusters/agentPools\"}]",
+            "the output of az, which is not read", of_cloud);
+    refused("[{\"selfLink\": \"https://container.googleapis.com/v1/projects/p\"}]",
+            "the output of gcloud container, which is not read", of_cloud);
+    refused("# TYPE kube_node_status_capacity gauge\nkube_node_status_capacity{node=\"n\"} 8\n",
+            "metrics that are not those of dcgm-exporter", any_devices);
+    refused("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology/>",
+            "lstopo, which tells neither memory nor links", any_devices);
+    refused("Machine (504GB total)\n  Package L#0\n    NUMANode L#0 (P#0 252GB)\n",
+            "lstopo, which tells neither memory nor links", any_devices);
+    refused(
+        "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"code\": 403}",
+        "an error of Kubernetes, which refused what was asked", "");
+    refused("{\"kind\": \"NodeMetricsList\", \"apiVersion\": \"metrics.k8s.io/v1beta1\", "
+            "\"items\": [{\"metadata\": {\"name\": \"n1\"}, \"usage\": {\"cpu\": \"1\"}}]}",
+            "the use of nodes, which names no devices", "kubectl get nodes -o json");
+    refused("{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [{\"kind\": \"NodeMetrics\", "
+            "\"metadata\": {\"name\": \"n1\", \"labels\": {\"kubernetes.io/hostname\": \"n1\"}}, "
+            "\"usage\": {\"cpu\": \"1\"}}]}",
+            "the use of nodes, which names no devices", "kubectl get nodes -o json");
+    refused("{\"pbs_version\": \"22.05.11\", \"nodes\": {}}", "pbsnodes, which is not read",
+            "name the nodes in a spec, and add nvidia-smi -q -x of one of them");
+    refused("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n",
+            "an object of Kubernetes that is no node", "kubectl get nodes -o json");
+}
+
+static void
+lists_of_hosts_are_refused_by_name(void)
+{
+    static const char what[] = "a list of hosts, which says nothing of what they hold";
+    static const char hint[] = "name the nodes in a spec, and add nvidia-smi -q -x of one of them";
+
+    refused("gpu[001-128,130]\n", what, hint);
+    refused("gpu001\r\ngpu002.cluster.local\n\n10.0.0.3", what, hint);
+    refused("81559\n81559\n", "text",
+            "name it with ?format=; GET /api/v1/inventories:formats lists them");
+    refused("gpu001 and others\n", "text",
+            "name it with ?format=; GET /api/v1/inventories:formats lists them");
+    refused("hosts\n", "text", "name it with ?format=; GET /api/v1/inventories:formats lists them");
+    refused("worker-1 slots=8\nworker-2 slots=8\n",
+            "a hostfile of MPI or DeepSpeed, which names no accelerators", hint);
+    refused("ReservationName=maint StartTime=2025-10-14T13:09:17\n   Nodes=node[1-4] NodeCnt=4\n",
+            "reservations of Slurm, which name no hardware", "scontrol show nodes");
+    refused("JobID           JobName  Partition\n------------ ---------- ----------\n",
+            "the accounts of jobs, which name no hardware", "scontrol show nodes");
+}
+
+static void
 tables_for_people_are_refused_by_name(void)
 {
     refused("NAME  STATUS  ROLES   AGE  VERSION\nn1  Ready  <none>  1d  v1.29.1\n",
@@ -53,6 +109,18 @@ tables_for_people_are_refused_by_name(void)
     refused("{\"InstanceTypes\": [{\"InstanceType\": \"p5.48xlarge\", \"GpuInfo\": {}}]}",
             "aws ec2 describe-instance-types, which tells what may be bought",
             "terraform show -json, or the node types in a spec");
+    refused("====== Link Type between two GPUs ======\n       GPU0         GPU1\n",
+            "rocm-smi --showtopo, which names no parts",
+            "rocm-smi --showproductname --showmeminfo vram --json");
+    refused("LINK TYPE TABLE:\n             0000:0c:00.0 0000:22:00.0\n",
+            "amd-smi topology, which names no parts", "amd-smi static --json");
+    refused("# gpu    pwr  gtemp\n# Idx      W      C\n    0     67     29\n",
+            "nvidia-smi dmon or pmon, which names no devices", "nvidia-smi -q -x");
+    refused("NVIDIA-SMI version  : 560.35.03\nNVML version        : 560.35\n",
+            "nvidia-smi --version, which names no devices", "nvidia-smi -q -x");
+    refused("0c:00.0 Processing accelerators: Advanced Micro Devices, Inc. [AMD/ATI]\n",
+            "lspci, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
     refused("| GPU instances:                    |\n| GPU  Name  Instance   Placement |\n",
             "nvidia-smi mig, which names no devices", "nvidia-smi -L");
     refused("n1  Mon Nov 17  550.54.15\n[0] NVIDIA L4 | 30'C,  0 % |  0 / 23034 MB |\n",
@@ -261,6 +329,8 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
+        SL_CASE(lists_of_hosts_are_refused_by_name),
+        SL_CASE(outputs_beside_those_that_are_read_are_refused_by_name),
         SL_CASE(tables_for_people_are_refused_by_name),
         SL_CASE(errors_of_tools_are_no_output),
         SL_CASE(utf16_is_read),

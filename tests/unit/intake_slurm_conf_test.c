@@ -47,6 +47,14 @@ gres_conf_is_read(void)
         "slurm_gres_conf",
         "b1 unknown 1\nb2 unknown 2\nb10 unknown\n! malformed_hosts 1\n! include 1\n! "
         "shared_gres 2\n");
+    /* What else jobs share is no device, however it is counted. */
+    expect_text("NodeName=c1 Name=gpu Count=2\nNodeName=c1 Name=bandwidth Type=lustre Count=4G\n",
+                "slurm_gres_conf", "c1 unknown 2\n");
+    expect_text("NodeName=c1 Name=gpu Count=some\n", "slurm_gres_conf",
+                "c1 unknown\n! odd_gres 1\n");
+    /* Files of both one after another: what names nodes is of more use. */
+    expect_text("NodeName=d1 CPUs=8 Gres=gpu:h100:8\nAutoDetect=nvml\n", "slurm_conf",
+                "d1 unknown 8 h100 cpus 8\n");
     expect_text("AutoDetect=nvml\n", "slurm_gres_conf", "error no_hosts\n! autodetect 1\n");
 }
 

@@ -187,6 +187,39 @@ json_of_every_version_is_read(void)
 }
 
 static void
+json_rows_may_stand_alone(void)
+{
+    static const char row[] =
+        "{\"node\":{\"state\":[\"IDLE\"]},\"nodes\":{\"nodes\":[\"%s\"],\"total\":1},"
+        "\"memory\":{\"minimum\":5000},\"gres\":{\"total\":\"gpu:l40s:4(S:0-1)\"}}";
+    char rows[2][256], text[600];
+
+    for (size_t i = 0; i < 2; i++)
+        (void)snprintf(rows[i], sizeof rows[i], row, i == 0 ? "a" : "b");
+    (void)snprintf(text, sizeof text, "[%s,%s]", rows[0], rows[1]);
+    expect_text(text, "slurm_sinfo_json", "a usable 4 l40s mem 5000\nb usable 4 l40s mem 5000\n");
+    (void)snprintf(text, sizeof text, "%s\n%s\n", rows[0], rows[1]);
+    expect_text(text, "slurm_sinfo_json", "a usable 4 l40s mem 5000\nb usable 4 l40s mem 5000\n");
+}
+
+static void
+errors_of_an_answer_without_nodes_are_told(void)
+{
+    static const char answer[] =
+        "{\"meta\":{\"plugin\":{\"data_parser\":\"data_parser/v0.0.40\"}},\"errors\":[{"
+        "\"description\":\"slurm_load_node\",\"error\":\"Unable to contact slurm controller\"}],"
+        "\"nodes\":[]}";
+
+    read_text(answer, strlen(answer));
+    expect("slurm_nodes_json", "error no_hosts\n", answer);
+    sl_expect_text(now.err.list[0].message,
+                   "the text names no node, and holds an error of Slurm: Unable to contact slurm "
+                   "controller",
+                   "message");
+    end();
+}
+
+static void
 json_rows_may_lack_members(void)
 {
     expect_text(
@@ -252,6 +285,51 @@ sinfo_tables_are_read(void)
                 "slurm_sinfo_text", "a3nodeset-0 unknown 8\n");
 }
 
+/* Where the resources have no type, as many sites leave them. */
+static void
+labels_may_name_a_part(void)
+{
+    static const char before[] = "NodeName=a CPUTot=8 AvailableFeatures=";
+    static const struct {
+        const char *features, *gres, *shown;
+    } nodes[] = {
+        {"gpu,h100,cluster-h100-9", "gpu:8", "8 h100 cpus 8\n! part_in_features 1\n"},
+        {"a100,a100_40,NVLINK,amd_7742", "gpu:4",
+         "4 a100_40 label 40 cpus 8\n! part_in_features 1\n"},
+        {"GPU_SKU:A100_SXM4,GPU_MEM:80GB", "gpu:4",
+         "4 A100_SXM4 label 80 cpus 8\n! memory_in_features 1\n! part_in_features 1\n"},
+        {"v100-32g", "gpu:tesla:4",
+         "4 v100-32g label 32 cpus 8\n! generic_type 1\n! part_in_features 1\n"},
+        {"gpu_mi300x", "gpu:8", "8 mi300x cpus 8\n! part_in_features 1\n"},
+        /* What the resources name counts, and the label's memory tells its variants apart. */
+        {"gpu,a100,hbm80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n! memory_in_features 1\n"},
+        {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
+        {"h100", "gpu:l40s:4", "4 l40s cpus 8\n"},
+        /* Two parts, a rack, a processor and a machine name none. */
+        {"a100,h100", "gpu:4", "4 cpus 8\n"},
+        {"v100-16g,v100-32g", "gpu:4", "4 cpus 8\n"},
+        {"h100-3,r740,e5-2680,a100x", "gpu:4", "4 cpus 8\n"},
+        {"a100aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "aaaaaa"
+         "aaaaaaaaaaa",
+         "gpu:4", "4 cpus 8\n"},
+        {"a100-"
+         "40aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "a"
+         "aaaaaaaaaaa",
+         "gpu:4", "4 cpus 8\n"},
+        {"h100", "(null)", "cpus 8\n"},
+    };
+
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        char text[256], shown[256];
+        (void)sl_text_format(text, sizeof text, "%s%s Gres=%s State=IDLE\n", before,
+                             nodes[i].features, nodes[i].gres);
+        (void)sl_text_format(shown, sizeof shown, "a usable %s", nodes[i].shown);
+        expect_text(text, "slurm_nodes_text", shown);
+    }
+}
+
 static void
 columns_that_run_together_are_told(void)
 {
@@ -261,7 +339,16 @@ columns_that_run_together_are_told(void)
                 "n2                  gpu:a100:4(S:0-1)   idle                \n"
                 "a-host-of-many-lettegpu:a100:4          idle                \n",
                 "slurm_sinfo_text",
-                "n1 unknown\nn2 usable 4 a100\n! columns_run_together 2\n! odd_row 1\n");
+                "n1 usable\nn2 usable 4 a100\n! columns_run_together 2\n! odd_row 1\n");
+    /* A number that something follows is whole, and what begins behind it is the next column. */
+    expect_text(
+        "HOSTNAMES           GRES                GRES_USED           STATE               \n"
+        "n1                  gpu:rtx_a6000:2(S:0)gpu:rtx_a6000:1(IDX:mixed               \n"
+        "n2                  gpu:nvidia_a100_x:1 gpu:nvidia_a100_x:0(drained             \n"
+        "n3                  gpu:nvidia_a100_xx:1gpu:nvidia_a100_xx:0idle                \n",
+        "slurm_sinfo_text",
+        "n1 usable 2 rtx_a6000\nn2 drained 1 nvidia_a100_x (drained)\nn3 usable\n"
+        "! columns_run_together 3\n");
     /* A format of fixed width cuts, and leaves a blank. */
     expect_text("NODELIST GRES STATE\nn1 gpu:tesla_v10 idle\n", "slurm_sinfo_text",
                 "n1 usable\n! gres_cut 1\n");
@@ -399,9 +486,12 @@ static const sl_case cases[] = {
     SL_CASE(values_know_their_line),
     SL_CASE(one_line_records_are_read),
     SL_CASE(json_of_every_version_is_read),
+    SL_CASE(json_rows_may_stand_alone),
+    SL_CASE(errors_of_an_answer_without_nodes_are_told),
     SL_CASE(json_rows_may_lack_members),
     SL_CASE(json_may_be_bare),
     SL_CASE(sinfo_tables_are_read),
+    SL_CASE(labels_may_name_a_part),
     SL_CASE(columns_that_run_together_are_told),
     SL_CASE(columns_without_a_header_are_told_by_their_cells),
     SL_CASE(nodes_one_after_another_are_read),

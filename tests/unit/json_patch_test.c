@@ -100,7 +100,8 @@ a_patch_that_is_no_json_is_refused(void)
 static void
 operations_do_what_their_standard_lists(void)
 {
-    /* RFC 6902, appendix A; those in which something is put beside what is there keep its layout. */
+    /* RFC 6902, appendix A; those in which something is put beside what is there keep its
+     * layout. */
     static const char *const rows[][3] = {
         {"{\"foo\":\"bar\"}", "[{\"op\":\"add\",\"path\":\"/baz\",\"value\":\"qux\"}]",
          "{\"foo\":\"bar\",\"baz\":\"qux\"}"},

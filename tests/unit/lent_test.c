@@ -79,7 +79,8 @@ the_first_device_gathers_the_logits(void)
                    e->memory.ranks[0].peak_allocated_bytes);
 }
 
-/* Links of 100 GB/s, ring laws without ramp: 4 N there and 4 N back, outputs one after the other. */
+/* Links of 100 GB/s, ring laws without ramp: 4 N there and 4 N back, outputs one after the
+ * other. */
 static void
 everything_is_sent_in_the_open(void)
 {

@@ -1,5 +1,5 @@
-/* How far plans go: every limit is the one that trying all values finds, and both its sides are what an
- * estimate of their own says. */
+/* How far plans go: every limit is the one that trying all values finds, and both its sides are
+ * what an estimate of their own says. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,7 +362,8 @@ expect_monotone(const sl_question *q, const sl_limit *limit, bool sequence)
     }
 }
 
-/* Models of other sizes: none a little larger fits, and of those smaller that are as legal all do. */
+/* Models of other sizes: none a little larger fits, and of those smaller that are as legal all
+ * do. */
 static void
 expect_grown(const sl_question *q, sl_limit_id id, const sl_limit *limit)
 {

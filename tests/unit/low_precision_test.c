@@ -56,8 +56,8 @@ block_kept_bytes(const sl_question *q)
     return 0.0;
 }
 
-/* TransformerEngine: both orientations on Hopper, one on Blackwell, both wherever a scale holds for a
- * few values only. */
+/* TransformerEngine: both orientations on Hopper, one on Blackwell, both wherever a scale holds for
+ * a few values only. */
 static void
 transformer_engine_keeps_weights_quantised(void)
 {
@@ -209,8 +209,8 @@ forward_s(sl_question *q, double rate)
     return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_FORWARD);
 }
 
-/* 5 bytes for each value of an input: of queries, keys and values, of the output, of gate and up together, of
- * the way down. In 16 bits, with the same norms and sums, there are none. */
+/* 5 bytes for each value of an input: of queries, keys and values, of the output, of gate and up
+ * together, of the way down. In 16 bits, with the same norms and sums, there are none. */
 static void
 rows_are_cast_for_each_product(void)
 {

@@ -175,7 +175,8 @@ a_gated_block_keeps_its_own_sum(void)
                    1e-12, "8h + 2(hq + 2hk) + 2hq + 6f + 4a");
 }
 
-/* Two key-value heads over eight ranks: each keeps one whole, a quarter of one would be its even part. */
+/* Two key-value heads over eight ranks: each keeps one whole, a quarter of one would be its even
+ * part. */
 static void
 a_rank_keeps_a_whole_key_value_head_where_there_are_too_few(void)
 {
@@ -293,8 +294,8 @@ more_memory_never_makes_a_plan_infeasible(void)
     CU_ASSERT_TRUE(fitted);
 }
 
-/* Profiles that fragment much keep cached segments only where there is room: a full device gets them
- * back, down to what lies between living blocks. */
+/* Profiles that fragment much keep cached segments only where there is room: a full device gets
+ * them back, down to what lies between living blocks. */
 static void
 a_full_device_returns_cached_segments_before_it_fails(void)
 {
@@ -357,8 +358,8 @@ a_plan_that_fits_tightly_says_so(void)
     CU_ASSERT_TRUE(sl_fixture_answer(&q)->fits_certain);
 }
 
-/* Of open fields the middle fits with room to spare, and a combination that fits as well does not at
- * its upper end: the interval spans both, and so does the verdict. */
+/* Of open fields the middle fits with room to spare, and a combination that fits as well does not
+ * at its upper end: the interval spans both, and so does the verdict. */
 static void
 the_verdict_goes_by_the_interval_of_all_that_was_left_open(void)
 {
@@ -394,8 +395,8 @@ filled_bytes(sl_recompute recompute)
     return memory->ranks[memory->binding].device_total_bytes + cluster.accelerator.reserved_bytes;
 }
 
-/* Nobody recomputes what there is room for: the answer is the fastest mode that fits, where none does the one
- * that lacks least; the interval spans them. */
+/* Nobody recomputes what there is room for: the answer is the fastest mode that fits, where none
+ * does the one that lacks least; the interval spans them. */
 static void
 recomputation_left_open_is_the_least_that_fits(void)
 {
@@ -435,8 +436,8 @@ set_uneven_layout(sl_plan *plan, uint32_t blocks)
     }
 }
 
-/* Whatever the schedule, the recomputation and the layout, stages that are left out need no more than those
- * that are not. */
+/* Whatever the schedule, the recomputation and the layout, stages that are left out need no more
+ * than those that are not. */
 static void
 the_ranks_that_may_need_most_hold_the_fullest(void)
 {

@@ -90,6 +90,19 @@ ties_and_edges_are_printed_as_printf_does(void)
         }
 }
 
+static void
+whole_numbers_are_printed_as_printf_does(void)
+{
+    for (uint32_t i = 0; i < 300000; i++) {
+        char own[SL_NUMBER_TEXT_SIZE] = "", expected[SL_NUMBER_TEXT_SIZE];
+        const uint64_t value = i < 100000 ? i : drawn() >> (i % 64);
+        (void)snprintf(expected, sizeof expected, "%llu", (unsigned long long)value);
+        const char *begin = sl_number_whole(value, own + sizeof own - 1);
+        if (strcmp(begin, expected) != 0)
+            sl_expect_text(begin, expected, "whole number");
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +110,7 @@ main(int argc, char **argv)
         SL_CASE(any_double_is_printed_as_printf_does),
         SL_CASE(everyday_numbers_are_printed_as_printf_does),
         SL_CASE(ties_and_edges_are_printed_as_printf_does),
+        SL_CASE(whole_numbers_are_printed_as_printf_does),
     };
     return sl_run_cases(argc, argv, "number", cases, sizeof cases / sizeof cases[0]);
 }

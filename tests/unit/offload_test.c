@@ -1,4 +1,6 @@
 /* Blocks whose activations go to the host: how many, what stays, and what of their copies shows. */
+#include "engine/answer/evaluate.h"
+#include "engine/answer/step_parts.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -6,7 +8,8 @@ static const double blocks = 8.0;
 static sl_cluster cluster;
 static sl_software software;
 
-/* One device, 16 micro-batches of one sequence; the activations of `layers` blocks leave, of all where 0. */
+/* One device, 16 micro-batches of one sequence; the activations of `layers` blocks leave, of all
+ * where 0. */
 static sl_question
 ask(uint32_t layers, double host_bytes_per_s)
 {
@@ -50,6 +53,17 @@ waited_s(uint32_t layers, double host_bytes_per_s)
     return sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_ACTIVATION_OFFLOAD);
 }
 
+/* Of four blocks on each of two stages. */
+static double
+staged_s(uint32_t layers, double host_bytes_per_s)
+{
+    sl_question q = ask(layers, host_bytes_per_s);
+
+    cluster.accelerators_per_node = 2;
+    q.plan.pipeline = 2;
+    return sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_ACTIVATION_OFFLOAD);
+}
+
 static void
 copies_of_some_blocks_are_spread_over_the_passes_of_all(void)
 {
@@ -58,10 +72,45 @@ copies_of_some_blocks_are_spread_over_the_passes_of_all(void)
     CU_ASSERT_TRUE(waited_s(0, slow) > 0.0);
     CU_ASSERT_TRUE(waited_s(4, slow) < waited_s(0, slow));
     CU_ASSERT_TRUE(waited_s(4, slow) > waited_s(2, slow));
-    /* Half as many over a link half as fast; of all of them the last stays. */
-    sl_expect_near(waited_s(4, slow), waited_s(0, 2.0 * slow) * blocks / (blocks - 1.0), 1e-9,
+    /* Half as many over a link half as fast; of all of them the last stays. Where passes turn back
+     * about one pass of them is waited for otherwise. */
+    sl_expect_near(waited_s(4, slow), waited_s(0, 2.0 * slow) * blocks / (blocks - 1.0), 0.01,
                    "half of the blocks");
     sl_expect_near(waited_s(8, slow), waited_s(0, slow), 0.0, "as many as there are");
+    CU_ASSERT_TRUE(staged_s(2, slow) > 0.0);
+    sl_expect_near(staged_s(2, slow), staged_s(0, 2.0 * slow), 1e-9, "half of a stage's blocks");
+}
+
+/* Two of the four blocks of a rank, and not of each of its chunks. */
+static void
+chunks_copy_what_their_rank_does(void)
+{
+    static sl_priced priced;
+    static sl_holdings holdings;
+    sl_question q = ask(2, 2e9);
+
+    cluster.accelerators_per_node = 2;
+    q.plan.pipeline = q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    const sl_combination asked = {&software, q.workload, q.plan};
+    sl_evaluate_price(&q, &asked, SL_CLOCK_COOL, &priced);
+    const sl_memory_case c = sl_evaluate_case(&q, &asked, &priced, &holdings);
+    const sl_held all = sl_schedule_all_held(&q.plan, 0);
+    const sl_rank_time rank = sl_step_rank(&c, &all, &sl_holding_of(&holdings, 0)->stage);
+    double forward_s = 0.0, backward_s = 0.0;
+
+    CU_ASSERT_EQUAL(all.count, 2);
+    for (uint32_t i = 0; i < all.count; i++) {
+        const sl_rank_time chunk = sl_step_chunk(&c, 0, i);
+        forward_s += chunk.forward.copied_s;
+        backward_s += chunk.backward.copied_s;
+    }
+    CU_ASSERT_TRUE(rank.forward.copied_s > 0.0);
+    sl_expect_near(forward_s, rank.forward.copied_s, 1e-12, "forward");
+    sl_expect_near(backward_s, rank.backward.copied_s, 1e-12, "backward");
+
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(answer->time.coarse != SL_COARSE_COPIES);
 }
 
 static void
@@ -82,6 +131,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(as_many_blocks_leave_as_are_said),
         SL_CASE(copies_of_some_blocks_are_spread_over_the_passes_of_all),
+        SL_CASE(chunks_copy_what_their_rank_does),
         SL_CASE(no_more_layers_leave_than_there_are),
     };
 

@@ -1,6 +1,7 @@
 /*
- * Laws of single operators against the kernel tables they were fitted to, cool and short runs: printed,
- * and held to what they reach. The tables are not in this repository; without them this is skipped.
+ * Laws of single operators against the kernel tables they were fitted to, cool and short runs:
+ * printed, and held to what they reach. The tables are not in this repository; without them this is
+ * skipped.
  */
 #include <math.h>
 #include <stdio.h>
@@ -115,8 +116,8 @@ was_fitted(const sl_product *p)
     return is_power_of_two(p->m) && is_power_of_two(p->n) && is_power_of_two(p->k);
 }
 
-/* Products of `dtype` with at least 1,024 in each dimension that were fitted, or that were not, of the collection
- * and the parts that laws are of. */
+/* Products of `dtype` with at least 1,024 in each dimension that were fitted, or that were not, of
+ * the collection and the parts that laws are of. */
 static double
 score_products(const char *what, const char *dtype, sl_precision precision, const char *collection,
                bool fitted)
@@ -129,7 +130,7 @@ score_products(const char *what, const char *dtype, sl_precision precision, cons
     while (sl_table_next(&t)) {
         const int part = part_of(&t);
         const sl_product product = {1.0, sl_table_number(&t, "m"), sl_table_number(&t, "n"),
-                                    sl_table_number(&t, "k"), precision};
+                                    sl_table_number(&t, "k"), precision, false};
         if (part < 0 || strcmp(sl_csv_get(&t.csv, "dtype"), dtype) != 0 ||
             !sl_table_has(&t, "source", collection) || product.m < 1024.0 || product.n < 1024.0 ||
             product.k < 1024.0 || was_fitted(&product) != fitted)

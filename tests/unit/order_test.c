@@ -214,8 +214,8 @@ interleaved_by_hand(void)
     expect_order(0, "F0 F1 F2 f0 f1 f2 b0 F3 b1 F4 b2 f3 B0 f4 B1 B2 b3 b4 B3 B4");
 }
 
-/* What would have ranks wait for each other is not what is run: 9 micro-batches of 8 ranks in a group
- * of 8 and one of 1. */
+/* What would have ranks wait for each other is not what is run: 9 micro-batches of 8 ranks in a
+ * group of 8 and one of 1. */
 static void
 no_last_group_is_smaller_than_the_ranks(void)
 {

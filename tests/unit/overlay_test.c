@@ -119,6 +119,24 @@ the_best_product_somebody_found_goes_with_the_rate(void)
 }
 
 static void
+parts_are_joined_as_the_one_they_are_like(void)
+{
+    sl_errors err = {0};
+    sl_own_part part = part_like("half", "amd-mi300x");
+    part.scale_up_bytes_per_s = 224e9;
+    sl_catalog *made = with_part(&part, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+    sl_expect_near(found(made, "half")->scale_up_pair_bytes_per_s, 32e9, 1e-12, "in proportion");
+    CU_ASSERT_PTR_NOT_NULL(strstr(own_of(made, "half")->scaled, "scale_up_pair_bytes_per_s"));
+    sl_catalog_free(made);
+    part.scale_up_pair_bytes_per_s = 0;
+    made = with_part(&part, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+    CU_ASSERT_EQUAL(found(made, "half")->scale_up_pair_bytes_per_s, 0);
+    sl_catalog_free(made);
+}
+
+static void
 without_a_name_the_nearest_measured_part_lends_its_laws_alone(void)
 {
     sl_errors err = {0};
@@ -297,6 +315,7 @@ main(int argc, char **argv)
         SL_CASE(rates_follow_the_first_that_both_have),
         SL_CASE(laws_are_scaled_by_the_datasheets_and_never_called_measured),
         SL_CASE(the_best_product_somebody_found_goes_with_the_rate),
+        SL_CASE(parts_are_joined_as_the_one_they_are_like),
         SL_CASE(without_a_name_the_nearest_measured_part_lends_its_laws_alone),
         SL_CASE(a_part_that_is_like_none_is_refused),
         SL_CASE(an_overlay_that_refused_a_row_is_as_it_was),

@@ -16,7 +16,8 @@ extern sl_pipeline_run sl_pipeline_last;
 
 sl_plan sl_pipeline_plan(sl_schedule schedule, uint32_t ranks, uint32_t chunks);
 
-/** The same for every chunk; one unit of memory each, of which gradients of weights wait for all. */
+/** The same for every chunk; one unit of memory each, of which gradients of weights wait for
+ * all. */
 void sl_pipeline_set_costs(const sl_plan *plan, double forward_s, double input_s, double weight_s);
 
 sl_pipeline sl_pipeline_of(const sl_plan *plan, uint64_t batches);

@@ -24,7 +24,8 @@ note_times(const sl_plan *plan, times *out)
     }
 }
 
-/* Every schedule, also with experts that overlap, over stages that differ and links that take time. */
+/* Every schedule, also with experts that overlap, over stages that differ and links that take
+ * time. */
 static void
 no_pass_starts_before_what_it_needs_has_come(void)
 {
@@ -121,8 +122,8 @@ a_rank_sends_one_after_the_other(void)
     sl_pipeline_set_costs(&plan, 1.0, 1.0, 0.0);
     sl_pipeline_costs[0].send_s = 2.0;
     CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
-    /* Forwards of the second rank start at 3, 5 and 7, backwards end at 9, 10 and 11, gradients come
-     * at 11, 13 and 15. */
+    /* Forwards of the second rank start at 3, 5 and 7, backwards end at 9, 10 and 11, gradients
+     * come at 11, 13 and 15. */
     sl_expect_near(sl_pipeline_last.step_s, 16.0, 1e-12, "a link that is slower than the ranks");
 }
 
@@ -201,6 +202,28 @@ data_parallel_work_goes_before_and_after(void)
                    "a straggler's optimizer takes longer");
 }
 
+/* One micro-batch: the first rank waits from 1 to 4 for the gradient that its own come from. */
+static void
+nothing_is_reduced_before_the_last_backward_begins(void)
+{
+    const sl_plan plan = sl_pipeline_plan(SL_SCHEDULE_1F1B, 2, 1);
+    const sl_pipeline pipeline = sl_pipeline_of(&plan, 1);
+    uint32_t reductions = 0;
+
+    sl_pipeline_set_costs(&plan, 1.0, 1.0, 1.0);
+    sl_pipeline_costs[0].reduce_beside_s = 3.0;
+    CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
+    for (uint32_t task = 0; task < sl_pipeline_last.task_count; task++) {
+        const sl_event event = sl_pipeline_event(&sl_pipeline_last, task);
+        if (event.kind != SL_SPAN_REDUCE)
+            continue;
+        reductions++;
+        CU_ASSERT_EQUAL(event.start_s, 4.0);
+    }
+    CU_ASSERT_EQUAL(reductions, 1);
+    CU_ASSERT_EQUAL(sl_pipeline_last.step_s, 7.0);
+}
+
 /* Chunks 0 and 2 on the first rank; the reduction of the second chunk begins under the first's last
  * backwards, or not. */
 static void
@@ -226,8 +249,8 @@ reductions_of_chunks_hide_under_later_passes(void)
     sl_expect_near(sl_pipeline_last.step_s, bare_s + 1.5, 1e-12, "before all passes");
 }
 
-/* Two stages, two micro-batches, F = B = 2 s, sends of 1 s. What the second rank still gathers while
- * the first send comes in has the same links, or others. */
+/* Two stages, two micro-batches, F = B = 2 s, sends of 1 s. What the second rank still gathers
+ * while the first send comes in has the same links, or others. */
 static void
 sends_share_links_with_gathers_and_reductions(void)
 {
@@ -250,7 +273,8 @@ sends_share_links_with_gathers_and_reductions(void)
     sl_pipeline_costs[1].reduce_s = 10.0;
     const double alone_s = sl_pipeline_costs[1].reduce_s;
     CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
-    /* Passes of the second rank end at 3 + 4 * 2; its send takes 2 s, its reduction a second more. */
+    /* Passes of the second rank end at 3 + 4 * 2; its send takes 2 s, its reduction a second
+     * more. */
     sl_expect_near(sl_pipeline_last.step_s, 11.0 + alone_s + 1.0, 1e-12, "both take longer");
     sl_expect_near(sl_pipeline_last.ranks[0].end_s, 13.0 + 2.0, 1e-12, "the last backward waits");
 }
@@ -368,6 +392,7 @@ main(int argc, char **argv)
         SL_CASE(the_turn_of_the_v_sends_nothing),
         SL_CASE(passes_beside_each_other_hide_their_exchanges),
         SL_CASE(data_parallel_work_goes_before_and_after),
+        SL_CASE(nothing_is_reduced_before_the_last_backward_begins),
         SL_CASE(reductions_of_chunks_hide_under_later_passes),
         SL_CASE(sends_share_links_with_gathers_and_reductions),
         SL_CASE(micro_batches_may_differ_in_size),

@@ -209,10 +209,10 @@ every_planned_list_gets_an_estimate_whole_and_cut(void)
 
 /*
  * Eager, dropout, scores kept, per token with h = 64, f = 256, a = 4, s = 128.
- * fp32: inputs of the two norms, of the query-key-value product, of the attention's output and of the
- * MLP's two products, and q, k and v: 4 (2 + 1 + 1 + 1 + 3) h + 4 f; the GELU's input 4 f; masks of
- * two sums 2 h; softmax, its mask and what dropout made of it 9 a s. In all 34 h + 8 f + 9 a s.
- * Autocast: products keep 2 bytes, norms and softmax 4: 2 (1 + 1 + 1 + 3) h + 4 * 2 h + 2 h +
+ * fp32: inputs of the two norms, of the query-key-value product, of the attention's output and of
+ * the MLP's two products, and q, k and v: 4 (2 + 1 + 1 + 1 + 3) h + 4 f; the GELU's input 4 f;
+ * masks of two sums 2 h; softmax, its mask and what dropout made of it 9 a s. In all 34 h + 8 f + 9
+ * a s. Autocast: products keep 2 bytes, norms and softmax 4: 2 (1 + 1 + 1 + 3) h + 4 * 2 h + 2 h +
  * (2 + 2) f + (4 + 1 + 2) a s = 22 h + 4 f + 7 a s.
  */
 static void
@@ -239,7 +239,8 @@ a_bert_layer_keeps_what_autograd_saves(void)
     clear_reading(&result);
 }
 
-/* Its block begins with a product, which keeps nothing where it is frozen; autocast passes on fp32. */
+/* Its block begins with a product, which keeps nothing where it is frozen; autocast passes on
+ * fp32. */
 static void
 full_recomputation_keeps_what_a_block_gets(void)
 {
@@ -347,8 +348,8 @@ static const char mamba2[] = "{\"model_type\":\"mamba2\",\"hidden_size\":16,\"nu
                              "\"head_dim\":8,\"n_groups\":2,\"state_size\":16,\"chunk_size\":32,"
                              "\"num_hidden_layers\":2,\"vocab_size\":100}";
 
-/* Bytes a token at 2 each: the norm's and the first product's input, what the scan reads and gives, and
- * the last product's input. FLOPs: two products, and 7 for each number that is remembered. */
+/* Bytes a token at 2 each: the norm's and the first product's input, what the scan reads and gives,
+ * and the last product's input. FLOPs: two products, and 7 for each number that is remembered. */
 static void
 a_state_space_keeps_what_it_reads_and_gives(void)
 {
@@ -367,8 +368,8 @@ a_state_space_keeps_what_it_reads_and_gives(void)
 }
 
 /* The fixture's part multiplies at 80 TFLOP/s from 4 us on and streams 1 TB/s, of which 0.85 count.
- * 2 (32 (2 * 16 + 32) + 2 * 16 * 32) FLOPs a token and 2 * 2 (132 + 32) + 8 * 32 * 16 / 32 bytes, which
- * take longer. */
+ * 2 (32 (2 * 16 + 32) + 2 * 16 * 32) FLOPs a token and 2 * 2 (132 + 32) + 8 * 32 * 16 / 32 bytes,
+ * which take longer. */
 static void
 a_scan_takes_the_slower_of_its_products_and_its_bytes(void)
 {
@@ -388,11 +389,11 @@ a_scan_takes_the_slower_of_its_products_and_its_bytes(void)
     clear_reading(&result);
 }
 
-/* A gated delta net of 4 value heads and 2 key heads of 16: 64 values and 32 keys. Hidden size 32, MLP 48.
- * Bytes a token at 2 each: four inputs of products and norms 4 * 32, what the scan reads and gives
- * 2 * 32 + 2 * 64 + 2 * 4 + 64, queries and keys of every head, values and the rows of the inverse
- * 4 (2 * 16 + 16 + 64), the last product's input 64, and gate, up and product of the MLP 3 * 48.
- * FLOPs: products, and 8 for each number that is remembered. */
+/* A gated delta net of 4 value heads and 2 key heads of 16: 64 values and 32 keys. Hidden size 32,
+ * MLP 48. Bytes a token at 2 each: four inputs of products and norms 4 * 32, what the scan reads
+ * and gives 2 * 32 + 2 * 64 + 2 * 4 + 64, queries and keys of every head, values and the rows of
+ * the inverse 4 (2 * 16 + 16 + 64), the last product's input 64, and gate, up and product of the
+ * MLP 3 * 48. FLOPs: products, and 8 for each number that is remembered. */
 static void
 a_delta_net_keeps_its_inverse_too(void)
 {
@@ -416,8 +417,8 @@ a_delta_net_keeps_its_inverse_too(void)
     clear_reading(&result);
 }
 
-/* Gemma 4, two key-value heads of 16: a block that reads those of another keeps neither the norm's keys
- * nor keys and values, 2 (1 + 2) 32 bytes a token, and does not make them. */
+/* Gemma 4, two key-value heads of 16: a block that reads those of another keeps neither the norm's
+ * keys nor keys and values, 2 (1 + 2) 32 bytes a token, and does not make them. */
 static void
 keys_and_values_of_another_block_are_kept_once(void)
 {

@@ -70,8 +70,8 @@ steps_of(const sl_reading *result)
     return sl_hf_quantization_apply(&quantization, result->model, &warnings);
 }
 
-/* DeepSeek-V3 quantises 669,065,609,216 weights, of which 58 blocks have one expert of 3 matrices of
- * 2048 x 7168 each that stays. */
+/* DeepSeek-V3 quantises 669,065,609,216 weights, of which 58 blocks have one expert of 3 matrices
+ * of 2048 x 7168 each that stays. */
 static void
 one_expert_of_every_block_may_be_kept(void)
 {

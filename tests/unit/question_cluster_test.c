@@ -75,6 +75,57 @@ a_node_type_gives_the_shape_the_network_and_the_price(void)
 }
 
 static void
+expect_pair(const char *cluster, double pair_bytes_per_s, const char *note)
+{
+    static const char *const notes[] = {"joined_in_pairs", "switch_assumed"};
+    reading r;
+    read_parts(&r, NULL, NULL, cluster, NULL);
+    CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+    sl_expect_near(r.request.cluster.accelerator.scale_up_pair_bytes_per_s, pair_bytes_per_s, 1e-12,
+                   cluster);
+    const sl_accelerator *const a = &r.request.cluster.accelerator;
+    CU_ASSERT_EQUAL(a->collective_origin == SL_ORIGIN_MEASURED,
+                    strcmp(a->vendor, "nvidia") == 0 && (pair_bytes_per_s <= 0));
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        CU_ASSERT_EQUAL(sl_notes_have(&r.request.notes, notes[i]),
+                        note != NULL && strcmp(note, notes[i]) == 0);
+    clear(&r);
+}
+
+/* Said, else of the node type, else of the usual node of which this one is a part, else of the
+ * part. */
+static void
+boards_without_a_switch_are_known_by_node_and_part(void)
+{
+    expect_pair("{\"node_type\":\"hgx-h200-4\"}", 150e9, "joined_in_pairs");
+    expect_pair("{\"node_type\":\"hgx-h200-4\",\"accelerators_per_node\":2}", 150e9,
+                "joined_in_pairs");
+    expect_pair("{\"node_type\":\"hgx-h100-4\",\"accelerators_per_node\":1}", 150e9, NULL);
+    expect_pair("{\"node_type\":\"hgx-h200-8\"}", 0, NULL);
+    expect_pair("{\"accelerator\":\"a100-sxm4-64gb\",\"nodes\":2}", 100e9, "joined_in_pairs");
+    expect_pair("{\"accelerator\":\"mi300x\",\"accelerators_per_node\":4}", 64e9,
+                "joined_in_pairs");
+    expect_pair("{\"accelerator\":\"mi300x\",\"scale_up_bytes_per_s\":224e9}", 32e9,
+                "joined_in_pairs");
+    expect_pair("{\"accelerator\":\"nvidia-h200-sxm-141gb\"}", 0, NULL);
+    expect_pair("{\"accelerator\":\"nvidia-h200-sxm-141gb\",\"accelerators_per_node\":4}", 0,
+                "switch_assumed");
+    expect_pair("{\"accelerator\":\"nvidia-h200-sxm-141gb\",\"accelerators_per_node\":4,"
+                "\"scale_up_pair_bytes_per_s\":150e9}",
+                150e9, NULL);
+    expect_pair("{\"accelerator\":\"mi300x\",\"scale_up_pair_bytes_per_s\":448e9}", 448e9, NULL);
+    reading r;
+    read_parts(&r, NULL, NULL, "{\"node_type\":\"hgx-h200-4\",\"scale_up_pair_bytes_per_s\":451e9}",
+               NULL);
+    expect_refused(&r, "/cluster/scale_up_pair_bytes_per_s", "inconsistent");
+    clear(&r);
+    read_parts(&r, NULL, NULL, "{\"accelerator\":\"l40s\",\"scale_up_pair_bytes_per_s\":1e9}",
+               NULL);
+    expect_refused(&r, "/cluster/scale_up_pair_bytes_per_s", "inconsistent");
+    clear(&r);
+}
+
+static void
 expect_network(const char *cluster, const char *kind, const char *note)
 {
     reading r;
@@ -512,6 +563,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(cluster_overrides_reach_the_engine),
         SL_CASE(a_node_type_gives_the_shape_the_network_and_the_price),
+        SL_CASE(boards_without_a_switch_are_known_by_node_and_part),
         SL_CASE(the_kind_of_network_is_the_nearest_that_was_said),
         SL_CASE(unknown_fields_that_are_warnings_stay_so_with_an_inventory),
         SL_CASE(a_comparison_has_pools_and_may_lack_a_cluster),

@@ -1,4 +1,5 @@
-/* What a question says of its plan: sharding, schedule, placement, recomputation, offload, types. */
+/* What a question says of its plan: sharding, schedule, placement, recomputation, offload,
+ * types. */
 #include "codec/question/names.h"
 #include "question_reading.h"
 

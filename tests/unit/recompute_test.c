@@ -1,4 +1,5 @@
-/* Recomputation of some blocks, of several at a time, of parts of each: what is kept and run again. */
+/* Recomputation of some blocks, of several at a time, of parts of each: what is kept and run
+ * again. */
 #include "engine/placement/recompute.h"
 
 #include <string.h>
@@ -248,8 +249,8 @@ groups_of_unequal_blocks_are_what_is_in_them(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK), 11000000.0 - 1000.0);
 }
 
-/* Two stages of four blocks each in two chunks, 2 + 2 and 1 + 3: the first two of a chunk are rebuilt,
- * so the later stage keeps one whole. */
+/* Two stages of four blocks each in two chunks, 2 + 2 and 1 + 3: the first two of a chunk are
+ * rebuilt, so the later stage keeps one whole. */
 static void
 stages_as_long_may_rebuild_less(void)
 {
@@ -298,7 +299,7 @@ expect_first_blocks(const sl_question *q)
     const sl_combination c = {&software, q->workload, q->plan};
 
     sl_evaluate_price(q, &c, SL_CLOCK_COOL, &priced);
-    sl_hold(q->model, &q->workload, &q->plan, priced.prices, &holdings);
+    sl_hold(q->model, &q->workload, &q->plan, &priced.slice, priced.prices, &holdings);
     for (uint32_t r = 0; r < q->plan.pipeline; r++)
         for (uint32_t k = 0; k < q->model->kind_count; k++) {
             const sl_held held = sl_schedule_all_held(&q->plan, r);
@@ -310,8 +311,8 @@ expect_first_blocks(const sl_question *q)
         }
 }
 
-/* Blocks of one kind and of two, dealt out evenly, with the ends counted as layers, unevenly, and as a
- * layout says; two copies of the model, and two directions. */
+/* Blocks of one kind and of two, dealt out evenly, with the ends counted as layers, unevenly, and
+ * as a layout says; two copies of the model, and two directions. */
 static void
 the_first_blocks_are_counted_however_chunks_are_cut(void)
 {
@@ -423,7 +424,8 @@ what_stops_early_halves_the_other_products(void)
     sl_expect_near(whole - flops_again(&q), down / 2.0, 1e-9, "every other one of those before");
 }
 
-/* Scattered outputs of the way down are what is not reduced again: of two products each way, one. */
+/* Scattered outputs of the way down are what is not reduced again: of two products each way,
+ * one. */
 static void
 what_stops_early_does_not_reduce_its_output(void)
 {

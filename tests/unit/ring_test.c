@@ -11,8 +11,8 @@ enum { DRAWS = 2000, CHUNKS = SL_PIPELINE_RANKS_MAX * SL_PIPELINE_CHUNKS_MAX };
 static sl_chunk_pass passes[CHUNKS];
 static sl_ring_send after[CHUNKS];
 
-/* Chunks of one to three layers each, whose outputs take as long as up to `most_s` to send, over links of
- * either kind. */
+/* Chunks of one to three layers each, whose outputs take as long as up to `most_s` to send, over
+ * links of either kind. */
 static void
 draw_chunks(const sl_plan *plan, double most_s)
 {

@@ -11,7 +11,8 @@ void sl_search_fixture_close(void);
 /** Prepared in memory of the fixture, until the next. */
 sl_code sl_search_of(const sl_search_request *request, const sl_search **out, sl_errors *err);
 
-/** All units, those of a round in their order or against it. first: ends after the round with an answer. */
+/** All units, those of a round in their order or against it. first: ends after the round with an
+ * answer. */
 void sl_search_run_units(const sl_search *search, bool backwards, bool first,
                          sl_search_outcome *out);
 
@@ -19,7 +20,8 @@ void sl_search_run_units(const sl_search *search, bool backwards, bool first,
 sl_code sl_search_all(const sl_search_request *request, bool backwards, sl_search_outcome *out,
                       sl_errors *err);
 
-/** 1.3 B parameters over two nodes; the default space has plans of every kind. It points to the other two. */
+/** 1.3 B parameters over two nodes; the default space has plans of every kind. It points to the
+ * other two. */
 sl_question sl_small_question(sl_cluster *cluster, sl_software *software);
 
 /** The five fastest, and the front. */

@@ -1,4 +1,5 @@
-/* What a search that found nothing is told would help: that it does, and that nothing nearer would. */
+/* What a search that found nothing is told would help: that it does, and that nothing nearer
+ * would. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -21,12 +21,11 @@
 
 /* Small enough for a sanitizer; and one that nobody sees the end of. */
 #define BRIEF REQUEST("\"space\":{\"tensor\":[1,2,4]},\"limit\":5")
-#define ENDLESS                                                                                    \
-    REQUEST("\"space\":{\"global_batch_size\":[64,128,256,512]},\"exhaustive\":true,"              \
-            "\"time_limit_s\":300")
-#define SHORT                                                                                      \
-    REQUEST("\"space\":{\"global_batch_size\":[64,128,256,512]},\"exhaustive\":true,"              \
-            "\"time_limit_s\":0.05,\"simulate\":false")
+#define WIDE                                                                                       \
+    "\"space\":{\"global_batch_size\":[64,128,192,256,320,384,448,512,1024,2048,4096,8192,16384,"  \
+    "32768,65536,131072]},\"exhaustive\":true,"
+#define ENDLESS REQUEST(WIDE "\"time_limit_s\":300")
+#define SHORT REQUEST(WIDE "\"time_limit_s\":0.05,\"simulate\":false")
 
 /* Without a plan; nor has it one where either list alone is lifted. */
 #define EMPTY REQUEST("\"space\":{\"tensor\":[7],\"pipeline\":[5]}")

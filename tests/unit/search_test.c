@@ -1,4 +1,5 @@
-/* A search answers what enumeration answers, whatever its bounds leave out and whoever runs its units. */
+/* A search answers what enumeration answers, whatever its bounds leave out and whoever runs its
+ * units. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,8 +242,8 @@ a_point_is_what_its_question_answers(void)
     CU_ASSERT_TRUE(ask_front(&request) > 0);
 }
 
-/* What plans share of their cut, and blocks dealt out once for all, are what each has by itself: where some
- * blocks are rebuilt, of one kind and of two, of which a stage has dense ones first. */
+/* What plans share of their cut, and blocks dealt out once for all, are what each has by itself:
+ * where some blocks are rebuilt, of one kind and of two, of which a stage has dense ones first. */
 static void
 what_plans_share_is_what_each_has(void)
 {
@@ -323,7 +324,8 @@ constraints_hold_for_all_that_is_found(void)
     CU_ASSERT_DOUBLE_EQUAL(reason->least, 0.01 * free.step_s, 1e-9 * free.step_s);
 }
 
-/* A budget and a deadline just above what the best of each takes leave it, just below leave nothing. */
+/* A budget and a deadline just above what the best of each takes leave it, just below leave
+ * nothing. */
 static void
 a_deadline_and_a_budget_are_met_or_named(void)
 {

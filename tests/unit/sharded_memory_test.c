@@ -140,8 +140,8 @@ gradients_of_one_micro_batch_are_not_there_at_the_head(void)
                    "5 % and the freed gradients");
 }
 
-/* Of one micro-batch, the shard that the last reduction leaves is the gradient: it is there once. The
- * root's comes last: whole it is as large as its 6 bytes a parameter, next to all shards. */
+/* Of one micro-batch, the shard that the last reduction leaves is the gradient: it is there once.
+ * The root's comes last: whole it is as large as its 6 bytes a parameter, next to all shards. */
 static void
 the_last_reduction_leaves_the_gradient_itself(void)
 {
@@ -309,7 +309,8 @@ stage_three_of_deepspeed_has_one_whole_gradient(void)
                    "as many parameters as may be live");
 }
 
-/* PyTorch's foreach kernels take the roots of all second moments at once; autocast's copies are gone by then. */
+/* PyTorch's foreach kernels take the roots of all second moments at once; autocast's copies are
+ * gone by then. */
 static void
 a_step_of_foreach_kernels_makes_lists(void)
 {
@@ -335,7 +336,8 @@ a_step_of_foreach_kernels_makes_lists(void)
                    "of its shard");
 }
 
-/* LoRA on queries and values of the fixture: r (h + h) + r (h + 512) a block; the rest is frozen. */
+/* LoRA on queries and values of the fixture: r (h + h) + r (h + 512) a block; the rest is
+ * frozen. */
 static void
 adapters_train_alone_on_a_frozen_base(void)
 {
@@ -418,8 +420,8 @@ what_is_offloaded_is_in_the_host(void)
     sl_expect_near((double)e->memory.host_bytes_per_node, 18.0 * n, 1e-8, "and 2 N");
 }
 
-/* ZeRO-Infinity: 4 buffers of fp32 values, here of the whole part, which is below a sub-group; all of
- * the parameters' part, below 1e9 elements, and 5 buffers of 1e8. */
+/* ZeRO-Infinity: 4 buffers of fp32 values, here of the whole part, which is below a sub-group; all
+ * of the parameters' part, below 1e9 elements, and 5 buffers of 1e8. */
 static void
 disks_hold_what_passes_through_the_host(void)
 {

@@ -2,7 +2,8 @@
 #include "engine/schedule/schedule.h"
 #include "sharded.h"
 
-/* Megatron's buckets of a stage, tensor and expert rank hold what stands there, each parameter once. */
+/* Megatron's buckets of a stage, tensor and expert rank hold what stands there, each parameter
+ * once. */
 static void
 buckets_hold_every_parameter_once(void)
 {
@@ -37,8 +38,8 @@ buckets_hold_every_parameter_once(void)
     }
 }
 
-/* From the last block of the first stage: its MLP, 50.3 million, fills a bucket; attention and the MLP
- * before it the next. The table that the last stage has too is alone. Later stages have one. */
+/* From the last block of the first stage: its MLP, 50.3 million, fills a bucket; attention and the
+ * MLP before it the next. The table that the last stage has too is alone. Later stages have one. */
 static void
 buckets_are_filled_from_the_last_parameter(void)
 {
@@ -87,8 +88,8 @@ a_frozen_base_has_no_states_to_divide(void)
     CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_AXIS_0);
 }
 
-/* Of blocks as Llama 2 7B has them: gate and up fill one together, queries, keys and values the next, and
- * the output projection comes after the norm before them. */
+/* Of blocks as Llama 2 7B has them: gate and up fill one together, queries, keys and values the
+ * next, and the output projection comes after the norm before them. */
 static void
 buckets_take_parameters_as_megatron_has_them(void)
 {
@@ -137,8 +138,8 @@ deepspeed_divides_one_vector_of_a_stage(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
-/* 64 x 37 of the head are 2,368 elements: 99 on each of 24 ranks, whose last has 91 and 8 of padding. Of a norm
- * of 64 the last ranks have padding alone. */
+/* 64 x 37 of the head are 2,368 elements: 99 on each of 24 ranks, whose last has 91 and 8 of
+ * padding. Of a norm of 64 the last ranks have padding alone. */
 static void
 deepspeed_divides_each_parameter_at_stage_3(void)
 {
@@ -169,7 +170,8 @@ deepspeed_divides_each_parameter_at_stage_3(void)
     CU_ASSERT_TRUE(shard.elements == 0 && shard.padding_elements == 3);
 }
 
-/* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second axis. */
+/* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second
+ * axis. */
 static void
 few_experts_are_cut_along_their_second_axis(void)
 {
@@ -194,8 +196,8 @@ few_experts_are_cut_along_their_second_axis(void)
     }
 }
 
-/* Two expert ranks of whole experts over tensor 4: neighbours in the tensor group hold different ones,
- * and what four of eight ranks have alike is sharded over them. */
+/* Two expert ranks of whole experts over tensor 4: neighbours in the tensor group hold different
+ * ones, and what four of eight ranks have alike is sharded over them. */
 static void
 experts_that_are_not_cut_are_dealt_out_over_the_tensor_group(void)
 {
@@ -378,7 +380,8 @@ a_tied_head_is_held_on_both_ends_of_a_pipeline(void)
     }
 }
 
-/* The way back ends where it began: one table. Two copies of the model make it two ranks, one each. */
+/* The way back ends where it began: one table. Two copies of the model make it two ranks, one
+ * each. */
 static void
 a_tied_table_is_held_once_where_both_ends_meet(void)
 {

@@ -300,9 +300,10 @@ sharded_parameters_are_those_of_the_estimate(void)
         const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
 
         CU_ASSERT_EQUAL(s.mode.parameters, modes[i].stage > 1);
-        /* Short last shards are padded: no more than a row of each tensor, or an element a unit. */
+        /* Rows are counted; the last element of a flat unit may be padded. */
         sl_expect_near((double)held_by_first(&s, 0) / (term->value / term->inputs[1].value), 1.0,
-                       1e-3, "parameters of the first rank");
+                       s.mode.kind == SL_SHARDING_AXIS_0 ? 1e-9 : 1e-3,
+                       "parameters of the first rank");
     }
 }
 
@@ -394,6 +395,7 @@ static void
 plans_of_every_framework_hold_what_the_estimate_counts(void)
 {
     uint32_t asked[SL_FRAMEWORK_COUNT] = {0};
+    uint32_t padded = 0;
 
     for (uint32_t i = 0; i < 600; i++) {
         const sl_question q = drawn_question();
@@ -409,16 +411,24 @@ plans_of_every_framework_hold_what_the_estimate_counts(void)
         for (uint32_t r = 0; r < holders; r++) {
             const sl_term *term = &answer->memory.ranks[r].terms[0];
             const double routed = term->inputs[3].value;
+            const double even = (term->inputs[0].value - routed) / term->inputs[2].value +
+                                routed / term->inputs[4].value;
+            const uint32_t stage = answer->memory.ranks[r].first_stage;
             CU_ASSERT_EQUAL(term->id, SL_TERM_PARAMETERS);
-            sl_expect_near(mean_held(&s, answer->memory.ranks[r].first_stage),
-                           (term->inputs[0].value - routed) / term->inputs[2].value +
-                               routed / term->inputs[4].value,
-                           1e-12, "parameters of a rank");
+            sl_expect_near(mean_held(&s, stage), even, 1e-12, "parameters of a rank");
+            sl_expect_text(term->inputs[5].name, "padding", "of the fullest rank");
+            padded += term->inputs[5].value > 0.0;
+            if (s.mode.kind == SL_SHARDING_AXIS_0)
+                sl_expect_near((double)held_by_first(&s, stage), even + term->inputs[5].value,
+                               1e-12, "parameters of the fullest rank");
+            else
+                CU_ASSERT_EQUAL(term->inputs[5].value, 0.0);
         }
         asked[q.workload.framework]++;
     }
     for (uint32_t i = 0; i < SL_FRAMEWORK_COUNT; i++)
         CU_ASSERT_TRUE(asked[i] >= 20);
+    CU_ASSERT_TRUE(padded >= 20);
 }
 
 /* More ranks than most tensors have rows, and neither a multiple of the other. */

@@ -113,8 +113,8 @@ draw(uint32_t below)
     return (uint32_t)((state >> 33) % below);
 }
 
-/* Tasks of drawn graphs wait only for those of a lower rank in one order of all, which runs lanes in
- * turn, so that what each must be is known by going through that order once. */
+/* Tasks of drawn graphs wait only for those of a lower rank in one order of all, which runs lanes
+ * in turn, so that what each must be is known by going through that order once. */
 static void
 drawn_graphs_come_out_as_the_recurrence_says(void)
 {
@@ -197,7 +197,8 @@ what_takes_a_send_in_shares_its_way_in(void)
     CU_ASSERT_EQUAL(after.end_s[1], 5.0);
 }
 
-/* 0 and 2 send 1 s each to 1: freely, then beside its exchange of 4 s, each at a third of its rate. */
+/* 0 and 2 send 1 s each to 1: freely, then beside its exchange of 4 s, each at a third of its
+ * rate. */
 static void
 three_on_one_way_get_a_third_each(void)
 {

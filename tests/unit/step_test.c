@@ -148,8 +148,8 @@ waited_s(sl_question *q, sl_software *issuing, double operator_s)
     return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_LAUNCH);
 }
 
-/* 12 blocks of 9 operators and an attention of three, whose two products have two gradients each like
- * the four others. */
+/* 12 blocks of 9 operators and an attention of three, whose two products have two gradients each
+ * like the four others. */
 static void
 a_slow_host_sets_the_time_of_small_layers(void)
 {
@@ -258,6 +258,23 @@ a_product_pays_for_whole_waves(void)
 }
 
 static void
+an_unaligned_product_computes_at_half_the_rate(void)
+{
+    cluster = sl_fixture_cluster(1);
+    const sl_slice slice = fixture_slice(&cluster);
+    sl_product product = {.batch = 1, .m = 2560, .n = 1280, .k = 8192};
+    const double aligned_s = sl_kernel_product_s(&slice, product);
+    product.unaligned = true;
+
+    sl_expect_near(sl_kernel_product_s(&slice, product) - 4e-6, 2.0 * (aligned_s - 4e-6), 1e-12,
+                   "twice the compute, one launch");
+    CU_ASSERT_TRUE(sl_kernel_is_unaligned(50257, SL_PRECISION_BF16));
+    CU_ASSERT_TRUE(sl_kernel_is_unaligned(50257 / 4.0, SL_PRECISION_BF16));
+    CU_ASSERT_FALSE(sl_kernel_is_unaligned(50304, SL_PRECISION_BF16));
+    CU_ASSERT_FALSE(sl_kernel_is_unaligned(12, SL_PRECISION_FP32));
+}
+
+static void
 a_thin_product_is_bound_by_memory(void)
 {
     cluster = sl_fixture_cluster(1);
@@ -282,8 +299,8 @@ single_precision_products_run_at_its_own_peak(void)
     sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
 }
 
-/* A precision with a law of its own runs at it, slowed less than 16-bit products where it computes a
- * smaller share of its peak; one without is scaled by the datasheet. */
+/* A precision with a law of its own runs at it, slowed less than 16-bit products where it computes
+ * a smaller share of its peak; one without is scaled by the datasheet. */
 static void
 low_products_have_laws_of_their_own(void)
 {
@@ -322,8 +339,9 @@ generated_kernels_stream_as_fused_ones(void)
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD), compiled_s);
 }
 
-/* wq, wk and wv, w1 and w3: what a checkpoint keeps apart and no release fuses is issued one by one, a gradient
- * of input and of weights each, and what the input's gradients are added up with. */
+/* wq, wk and wv, w1 and w3: what a checkpoint keeps apart and no release fuses is issued one by
+ * one, a gradient of input and of weights each, and what the input's gradients are added up
+ * with. */
 static void
 products_of_their_own_are_issued_one_by_one(void)
 {
@@ -343,13 +361,14 @@ products_of_their_own_are_issued_one_by_one(void)
     answer = sl_fixture_answer(&q);
     sl_expect_near(answer->time.issued_s - fused_s, 16.0 * (3.0 + 9.0) * 1e-3, 1e-9,
                    "16 blocks: 2 + 1 forward; 4 + 2 and 2 + 1 backward");
-    /* 2,048 positions of 2,048 features, 9 passes of 2 bytes at 0.85 of 1 TB/s, and the same FLOPs. */
+    /* 2,048 positions of 2,048 features, 9 passes of 2 bytes at 0.85 of 1 TB/s, and the same
+     * FLOPs. */
     CU_ASSERT_TRUE(sl_fixture_seconds(answer, SL_TERM_BACKWARD) - backward_s >=
                    16.0 * 9.0 * 2048.0 * 2048.0 * 2.0 / 0.85e12);
 }
 
-/* Of each of 16 blocks and each pass more than one kernel: two norms, a rotary embedding, a gate; of the
- * final norm. LayerNorm is one. */
+/* Of each of 16 blocks and each pass more than one kernel: two norms, a rotary embedding, a gate;
+ * of the final norm. LayerNorm is one. */
 static void
 eager_code_issues_what_it_composes_of_passes(void)
 {
@@ -404,6 +423,26 @@ is_unaligned(sl_framework framework, sl_attention_kernel attention, uint64_t voc
     return sl_fixture_has_note(sl_fixture_answer(&q), "products_unaligned");
 }
 
+static double
+step_of(uint64_t vocabulary)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    spec.vocabulary = vocabulary;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    return sl_fixture_answer(&q)->time.step_s;
+}
+
+static void
+an_odd_vocabulary_takes_longer_than_a_padded_one(void)
+{
+    CU_ASSERT_TRUE(step_of(50257) > 1.01 * step_of(50304));
+    CU_ASSERT_TRUE(step_of(50312) > step_of(50304) && step_of(50312) < 1.01 * step_of(50304));
+}
+
 /* 16 bytes are 8 values of bf16. */
 static void
 widths_that_tensor_cores_do_not_like_are_named(void)
@@ -416,6 +455,7 @@ widths_that_tensor_cores_do_not_like_are_named(void)
 }
 
 static const sl_case cases[] = {
+    SL_CASE(an_odd_vocabulary_takes_longer_than_a_padded_one),
     SL_CASE(widths_that_tensor_cores_do_not_like_are_named),
     SL_CASE(eager_code_issues_what_it_composes_of_passes),
     SL_CASE(a_layer_norm_is_one_kernel),
@@ -434,6 +474,7 @@ static const sl_case cases[] = {
     SL_CASE(one_accelerator_communicates_nothing),
     SL_CASE(overlap_hides_the_gradient_reduction),
     SL_CASE(a_product_pays_for_whole_waves),
+    SL_CASE(an_unaligned_product_computes_at_half_the_rate),
     SL_CASE(a_thin_product_is_bound_by_memory),
     SL_CASE(single_precision_products_run_at_its_own_peak),
     SL_CASE(low_products_have_laws_of_their_own),

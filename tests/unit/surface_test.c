@@ -70,7 +70,7 @@ single_products_of_the_measured_precision_have_the_surface(void)
     cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
     raise_node(1, 1, 3, 1.4);
     sl_slice slice = fixture_slice();
-    sl_product product = {1.0, 2048.0, 2048.0, 2048.0, SL_PRECISION_BF16};
+    sl_product product = {1.0, 2048.0, 2048.0, 2048.0, SL_PRECISION_BF16, false};
 
     sl_expect_near(surfaced(&slice, product), 1.4, 1e-12, "bf16");
     slice.clock_ratio = 0.8;
@@ -83,7 +83,7 @@ single_products_of_the_measured_precision_have_the_surface(void)
     sl_expect_near(surfaced(&slice, product), 1.0, 1e-12, "nor fp8");
     slice.by_row = true;
     sl_expect_near(surfaced(&slice, product), 1.0, 1e-12, "nor row by row");
-    product = (sl_product){2.0, 2048.0, 2048.0, 2048.0, SL_PRECISION_BF16};
+    product = (sl_product){2.0, 2048.0, 2048.0, 2048.0, SL_PRECISION_BF16, false};
     sl_expect_near(surfaced(&slice, product), 1.0, 1e-12, "nor several at once");
 }
 
@@ -94,7 +94,7 @@ tables_cast_and_run_hot(void)
     cluster = sl_fixture_cluster(1);
     sl_accelerator *part = &cluster.accelerator;
     sl_slice slice = fixture_slice();
-    sl_product product = {1.0, 8192.0, 8192.0, 8192.0, SL_PRECISION_FP8};
+    sl_product product = {1.0, 8192.0, 8192.0, 8192.0, SL_PRECISION_FP8, false};
 
     part->peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
     part->low_gemm[SL_LOW_PRODUCT_FP8] = part->gemm;

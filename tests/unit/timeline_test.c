@@ -135,12 +135,14 @@ late_sends_take_what_the_closed_form_says(void)
                 q.workload.global_batch = 16 * q.plan.data;
                 if (slower <= 4)
                     expect_near_closed_form(&q, 0.05, "late sends");
-                else /* where a send takes about as long as a pass, lanes and trips hold up each other */
+                else /* where a send takes about as long as a pass, lanes and trips hold up each
+                        other */
                     expect_near_unless_coarse(&q, 0.15, "late sends");
             }
 }
 
-/* Parameters and gradients of one chunk under passes of others, over links so slow that most of it is. */
+/* Parameters and gradients of one chunk under passes of others, over links so slow that most of it
+ * is. */
 static void
 interleaved_chunks_hide_each_other_s_traffic(void)
 {
@@ -404,8 +406,8 @@ micro_batches_of_several_sizes_do_the_same_work(void)
     CU_ASSERT_TRUE(timeline.stages[3].peak_bytes > even.peak_bytes / 4);
 }
 
-/* Down beside backward, updated, and up again: together the optimizer step of the estimate, which no
- * simulated second is added to. */
+/* Down beside backward, updated, and up again: together the optimizer step of the estimate, which
+ * no simulated second is added to. */
 static void
 a_host_steps_between_two_copies(void)
 {
@@ -474,8 +476,8 @@ replicas_are_lent_for_a_micro_batch(void)
     }
 }
 
-/* Up from the host before they are gathered, or used where there is none to gather from; the link is
- * the device's own, of a tenth of what it computes with or of ten times that. */
+/* Up from the host before they are gathered, or used where there is none to gather from; the link
+ * is the device's own, of a tenth of what it computes with or of ten times that. */
 static void
 parameters_come_from_the_host_before_they_are_gathered(void)
 {
@@ -508,8 +510,8 @@ parameters_come_from_the_host_before_they_are_gathered(void)
     }
 }
 
-/* Down once a block's forward has run, up again before its backward; over a slow link passes wait for it, as
- * the estimate says. Beside the embedding and the head two blocks are on the device. */
+/* Down once a block's forward has run, up again before its backward; over a slow link passes wait
+ * for it, as the estimate says. Beside the embedding and the head two blocks are on the device. */
 static void
 activations_wait_on_the_host_for_their_backward(void)
 {

@@ -1,4 +1,7 @@
 /* What ranks send each other: in which element type, over which links, under what. */
+#include "engine/answer/evaluate.h"
+#include "engine/answer/step_parts.h"
+#include "engine/links/collective.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -136,8 +139,9 @@ deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
                    "communication_data_type fp32");
 }
 
-/* DeepSpeed 0.3, partition_parameters.py: each tensor is a list of one part per rank, which the host copies
- * part by part; vectors stay gathered (stage3_param_persistence_threshold), their gradients do not. */
+/* DeepSpeed 0.3, partition_parameters.py: each tensor is a list of one part per rank, which the
+ * host copies part by part; vectors stay gathered (stage3_param_persistence_threshold), their
+ * gradients do not. */
 static void
 early_deepspeed_copies_the_part_of_each_rank(void)
 {
@@ -163,8 +167,8 @@ early_deepspeed_copies_the_part_of_each_rank(void)
     CU_ASSERT_EQUAL(seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), apart_s); /* stage 3 alone */
 }
 
-/* stage3_max_reuse_distance: recomputation gathers again, and backward what 1e9 elements were used since,
- * of these blocks all but the last matrix. */
+/* stage3_max_reuse_distance: recomputation gathers again, and backward what 1e9 elements were used
+ * since, of these blocks all but the last matrix. */
 static void
 early_deepspeed_gathers_large_blocks_three_times(void)
 {
@@ -187,7 +191,37 @@ early_deepspeed_gathers_large_blocks_three_times(void)
                    1.0 + 2.0 * block * 8.0 / 12.0 / all / 2.0, 1e-9, "8 h^2 of 12 h^2 once more");
 }
 
-/* PyTorch wrap.py: what is wrapped nowhere is the root's, which stays gathered and is reduced last. */
+/* InternLM's ZeRO 1: of 8 ranks each owns tensors, of 512 only as many as there are tensors; a
+ * message goes around the whole ring for each of them. */
+static void
+owners_of_whole_tensors_get_gradients_and_send_parameters(void)
+{
+    const double tensors = BLOCKS * 9.0 + 3.0;
+    const double bytes = 2.0 * sl_fixture_llama_all();
+
+    for (uint32_t ranks = 8; ranks <= 512; ranks *= 64) {
+        sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
+        const double owners = ranks < tensors ? ranks : tensors;
+        cluster = sl_fixture_cluster(ranks / 8);
+        q.workload.global_batch = q.plan.data = ranks;
+        software.whole_owners = true;
+        const sl_group group = sl_group_of(&cluster, ranks, 1);
+        sl_expect_near(
+            seconds_of(&q, SL_COLLECTIVE_BROADCAST),
+            owners * sl_collective_s(&cluster, SL_COLLECTIVE_BROADCAST, &group, bytes / owners),
+            1e-9, "sent from each owner");
+        CU_ASSERT_TRUE(seconds_of(&q, SL_COLLECTIVE_REDUCE) >=
+                       seconds_of(&q, SL_COLLECTIVE_BROADCAST));
+        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), 0.0);
+        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 0.0);
+        q.plan.zero_stage = 2;
+        CU_ASSERT_TRUE(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER) > 0.0);
+        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_REDUCE), 0.0);
+    }
+}
+
+/* PyTorch wrap.py: what is wrapped nowhere is the root's, which stays gathered and is reduced
+ * last. */
 static void
 units_are_what_is_wrapped(void)
 {
@@ -234,37 +268,60 @@ units_are_what_is_wrapped(void)
                    1e-12, "by whatever name");
 }
 
-/* However long computing takes: the root's gather before each forward, and its reduction at the end. */
+/* What the embedding computes of one micro-batch, there and back [s]. */
+static sl_rank_time
+embedding_time(const sl_question *q)
+{
+    static sl_priced priced;
+    static sl_holdings holdings;
+    const sl_combination asked = {&software, q->workload, q->plan};
+
+    sl_evaluate_price(q, &asked, SL_CLOCK_COOL, &priced);
+    const sl_memory_case c = sl_evaluate_case(q, &asked, &priced, &holdings);
+    return sl_step_layer(&c, q->model->layers[0], false);
+}
+
+/* However long computing takes: the gathers of the root and of the first block before each forward,
+ * between which there is but the embedding, and their reductions after each backward, behind which
+ * the next micro-batch gathers. The embedding's passes hide as much of them as
+ * they take. */
 static void
-the_first_gather_and_the_last_reduction_are_not_hidden(void)
+the_first_gathers_and_the_last_reductions_are_not_hidden(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double part = sl_fixture_llama_root() / sl_fixture_llama_all();
+    const double root = sl_fixture_llama_root() / sl_fixture_llama_all();
+    const double part = root + sl_fixture_llama_block() / sl_fixture_llama_all();
 
     q.workload.sequence_length = 32768;
     software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
     software.overlap_loss_ratio = 0.0;
     /* Two micro-batches, four gathers but for the root, which stays from forward to backward. */
     const double open_s =
-        part * (seconds_of(&q, SL_COLLECTIVE_ALL_GATHER) * 2.0 / (4.0 - 2.0 * part) +
-                seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER) / 2.0);
-    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION), open_s,
-                   1e-9, "root");
+        part * (seconds_of(&q, SL_COLLECTIVE_ALL_GATHER) * 2.0 / (4.0 - 2.0 * root) +
+                seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER));
+    const double seconds = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+    const sl_rank_time e = embedding_time(&q);
+    sl_expect_near(seconds, open_s - 2.0 * (e.forward.computing_s + e.backward.computing_s), 1e-9,
+                   "root and first block");
 }
 
-/* Megatron-LM: a bucket of 40 million elements goes when it is full; so does the last. */
+/* Megatron-LM: a bucket of 40 million elements goes when it is full; here a block fills one, and
+ * the table is the last. */
 static void
-the_last_bucket_is_not_hidden(void)
+the_last_buckets_are_not_hidden(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 0);
+    const double part = (ROWS * HIDDEN + sl_fixture_llama_block()) / sl_fixture_llama_all();
 
     q.workload.sequence_length = 32768;
     software.overlap_gradient_reduce = true;
     software.overlap_loss_ratio = 0.0;
     const sl_time *time = &sl_fixture_answer(&q)->time;
     CU_ASSERT_EQUAL_FATAL(time->communication_count, 1);
-    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION),
-                   4e7 / sl_fixture_llama_all() * time->communication[0].seconds, 1e-9, "bucket");
+    const double open_s = part * time->communication[0].seconds;
+    const double seconds = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+    const sl_rank_time e = embedding_time(&q);
+    sl_expect_near(seconds, open_s - e.backward.computing_s, 1e-9, "table and first block");
 }
 
 /* SimpleFSDP: a graph gathers and reduces where it uses, whatever is said to be wrapped. */
@@ -325,10 +382,11 @@ static const sl_case cases[] = {
     SL_CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
     SL_CASE(early_deepspeed_copies_the_part_of_each_rank),
     SL_CASE(early_deepspeed_gathers_large_blocks_three_times),
+    SL_CASE(owners_of_whole_tensors_get_gradients_and_send_parameters),
     SL_CASE(units_are_what_is_wrapped),
     SL_CASE(a_traced_graph_has_no_units),
-    SL_CASE(the_first_gather_and_the_last_reduction_are_not_hidden),
-    SL_CASE(the_last_bucket_is_not_hidden),
+    SL_CASE(the_first_gathers_and_the_last_reductions_are_not_hidden),
+    SL_CASE(the_last_buckets_are_not_hidden),
     SL_CASE(types_that_a_framework_does_not_send_are_refused),
 };
 

@@ -1,5 +1,5 @@
-/* What a workload says beside precision and batch: when the optimizer steps, what kernels keep, what
- * is captured, what a sequence is made of. */
+/* What a workload says beside precision and batch: when the optimizer steps, what kernels keep,
+ * what is captured, what a sequence is made of. */
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -82,23 +82,24 @@ an_activation_profile_goes_before_the_softwares(void)
 }
 
 static void
-captured_blocks_have_inputs_of_their_own(void)
+captured_blocks_have_outputs_of_their_own(void)
 {
     sl_question q = llama_question();
 
     q.workload.graphs = SL_GRAPHS_LAYER;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS),
-                   2.0 * BLOCKS * 2.0 * HIDDEN * TOKENS, 1e-12, "one in flight");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS), BLOCKS * 2.0 * HIDDEN * TOKENS,
+                   1e-12, "one in flight");
     q.plan.pipeline = 4;
     q.plan.data = 2;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS),
-                   4.0 * 2.0 * (BLOCKS / 4.0) * 2.0 * HIDDEN * TOKENS, 1e-12, "four in flight");
+                   4.0 * (BLOCKS / 4.0) * 2.0 * HIDDEN * TOKENS, 1e-12, "four in flight");
     q.workload.graphs = SL_GRAPHS_FULL;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS), 0.0, 0.0,
                    "a whole step has none");
 }
 
-/* States are as they were; what goes by tokens is kept a third more of, and may be twice more. */
+/* States are as they were; what goes by tokens is kept three tenths more of, and may be one and a
+ * half times more. */
 static void
 lengths_that_vary_leave_segments_idle(void)
 {
@@ -115,8 +116,8 @@ lengths_that_vary_leave_segments_idle(void)
     CU_ASSERT_TRUE(tokens > 0.0);
     CU_ASSERT_EQUAL(vary.ranks[0].peak_allocated_bytes, rank->peak_allocated_bytes);
     sl_expect_near((double)(vary.ranks[0].peak_reserved_bytes - rank->peak_reserved_bytes),
-                   0.34 * tokens, 1e-6, "idle segments");
-    sl_expect_near((double)(vary.reserved_high_bytes - alike.reserved_high_bytes), 2.0 * tokens,
+                   0.30 * tokens, 1e-6, "idle segments");
+    sl_expect_near((double)(vary.reserved_high_bytes - alike.reserved_high_bytes), 1.43 * tokens,
                    1e-6, "at most");
     sl_expect_near((double)vary.reserved_low_bytes, (double)alike.reserved_low_bytes, 1e-6,
                    "at least");
@@ -144,7 +145,8 @@ packed_documents_see_less_and_keep_as_much(void)
     sl_expect_text(err.list[0].pointer, "/workload/documents/mean_length", "longer than all");
 }
 
-/* Beside the head of the last stage: a block, a projection of two hidden states, and a second loss. */
+/* Beside the head of the last stage: a block, a projection of two hidden states, and a second
+ * loss. */
 static void
 a_prediction_layer_is_on_the_last_stage(void)
 {
@@ -205,7 +207,8 @@ a_prediction_layer_takes_the_table_of_a_tied_head(void)
                    "its own parameters");
 }
 
-/* All forwards come before the first backward: norm and logits of the head keep their inputs of all. */
+/* All forwards come before the first backward: norm and logits of the head keep their inputs of
+ * all. */
 static void
 the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch(void)
 {
@@ -230,7 +233,7 @@ static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_holds_one_gradient),
     SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
     SL_CASE(an_activation_profile_goes_before_the_softwares),
-    SL_CASE(captured_blocks_have_inputs_of_their_own),
+    SL_CASE(captured_blocks_have_outputs_of_their_own),
     SL_CASE(packed_documents_see_less_and_keep_as_much),
     SL_CASE(lengths_that_vary_leave_segments_idle),
     SL_CASE(a_prediction_layer_is_on_the_last_stage),

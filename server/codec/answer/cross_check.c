@@ -71,7 +71,8 @@ packing_of(const sl_model *model)
 }
 
 /* What is left of the difference when the causes of a set are taken away, and the smallest of them.
- * False for a set that cannot be: a copy without what it comes with, or a cause there is none of. */
+ * False for a set that cannot be: a copy without what it comes with, or a cause there is none
+ * of. */
 static bool
 take_away(const cause causes[CAUSES], uint32_t set, int64_t *left, uint64_t *smallest)
 {
@@ -90,8 +91,8 @@ take_away(const cause causes[CAUSES], uint32_t set, int64_t *left, uint64_t *sma
     return true;
 }
 
-/* The causes, one bit each, that explain most. What they leave is nothing, or no more than there can
- * be scales; or else less than the least of them, so that none is named that is not seen. */
+/* The causes, one bit each, that explain most. What they leave is nothing, or no more than there
+ * can be scales; or else less than the least of them, so that none is named that is not seen. */
 static uint32_t
 choose(const cause causes[CAUSES], int64_t difference, uint64_t scales_max, int64_t *rest)
 {

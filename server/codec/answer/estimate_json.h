@@ -22,8 +22,8 @@ typedef struct sl_estimate_document {
 sl_code sl_estimate_write(sl_writer *writer, const sl_estimate_document *document,
                           sl_errors *err) SL_MUST_CHECK;
 
-/** "warnings" or "assumptions" of reading and engine, as members; where both say the same, reading says
- * it with its values. estimate and faults may be NULL. */
+/** "warnings" or "assumptions" of reading and engine, as members; where both say the same, reading
+ * says it with its values. estimate and faults may be NULL. */
 void sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
                              const sl_estimate *estimate, const sl_errors *faults, bool warning);
 

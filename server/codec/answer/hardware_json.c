@@ -152,6 +152,7 @@ sl_part_write(sl_writer *writer, const sl_catalog *catalog, const sl_part *entry
     write_rates(writer, part);
     sl_put_text(writer, "scale_up_link", entry->scale_up_link);
     sl_put_known_double(writer, "scale_up_bytes_per_s", part->scale_up_bytes_per_s);
+    sl_put_known_double(writer, "scale_up_pair_bytes_per_s", part->scale_up_pair_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", part->scale_up_domain);
     sl_put_known_double(writer, "host_bytes_per_s", part->host_bytes_per_s);
     sl_put_known_double(writer, "power_w", part->power_w);
@@ -191,6 +192,7 @@ sl_node_type_write(sl_writer *writer, const sl_catalog *catalog, const sl_node_t
     sl_put_text(writer, "operator", type->operator_name);
     sl_put_text(writer, "accelerator", type->accelerator == NULL ? NULL : type->accelerator->id);
     sl_put_uint(writer, "accelerators_per_node", type->accelerators);
+    sl_put_known_double(writer, "scale_up_pair_bytes_per_s", type->scale_up_pair_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", type->scale_up_domain);
     if (type->nic_count > 0) {
         sl_write_key(writer, "nics");

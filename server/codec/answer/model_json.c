@@ -60,8 +60,8 @@ write_kv_cache(sl_writer *writer, const sl_model *model)
     sl_write_object_end(writer);
 }
 
-/* Whole experts go to the ranks, whether they are stored one by one or in a stack; what else a block
- * has, every rank of the group holds. */
+/* Whole experts go to the ranks, whether they are stored one by one or in a stack; what else a
+ * block has, every rank of the group holds. */
 static const char *
 expert_cut(const sl_tensor *tensor)
 {

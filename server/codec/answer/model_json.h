@@ -17,11 +17,11 @@
  * bytes_per_sequence is the constant state, which no attention layer has.
  * layers has one entry per run of equal kinds whose tensors are stored alike, so that modules which
  * a quantised checkpoint keeps split a run; where experts of one tensor differ, or the layers
- * of a tower, dtype is that of most of them and dtype_mixed is true. quantization says bits, group_size (weights along the
- * inputs; null = a whole row or matrix) or block (rows and columns) of the format that most
- * parameters have, and the bytes of all scales; without them the layout is not modelled. modules_kept
- * lists the first of modules_kept_count patterns. A tied tensor is listed where the checkpoint's class
- * has it, marked, and counted in the embedding.
+ * of a tower, dtype is that of most of them and dtype_mixed is true. quantization says bits,
+ * group_size (weights along the inputs; null = a whole row or matrix) or block (rows and columns)
+ * of the format that most parameters have, and the bytes of all scales; without them the layout is
+ * not modelled. modules_kept lists the first of modules_kept_count patterns. A tied tensor is
+ * listed where the checkpoint's class has it, marked, and counted in the embedding.
  */
 void sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *counts,
                     const sl_checkpoint *checkpoint, const sl_errors *warnings);

@@ -402,8 +402,8 @@ write_tensors(page *p)
     sl_write_array_end(p->writer);
 }
 
-/* "model.layers.3", "root", or what a plain layer is called, of states alone "chunk.0.bucket.2"; experts
- * apart end in ".experts". */
+/* "model.layers.3", "root", or what a plain layer is called, of states alone "chunk.0.bucket.2";
+ * experts apart end in ".experts". */
 static void
 name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
 {

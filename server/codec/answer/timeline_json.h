@@ -1,4 +1,5 @@
-/** Simulated steps as JSON columns or as a Chrome trace, and the query that chooses what is in them. */
+/** Simulated steps as JSON columns or as a Chrome trace, and the query that chooses what is in
+ * them. */
 #ifndef SL_CODEC_TIMELINE_JSON_H
 #define SL_CODEC_TIMELINE_JSON_H
 
@@ -41,10 +42,10 @@ typedef struct sl_timeline_document {
 bool sl_timeline_write(sl_writer *writer, const sl_timeline_document *document) SL_MUST_CHECK;
 
 /**
- * The Trace Event Format that chrome://tracing, Perfetto and TensorBoard read: a process for each stage,
- * a thread for each of its lanes, complete events with what they are as arguments, flow arrows from the
- * end of each send to the start of the pass that takes it in, counters of what is kept alive. Times in microseconds.
- * False: out of memory.
+ * The Trace Event Format that chrome://tracing, Perfetto and TensorBoard read: a process for each
+ * stage, a thread for each of its lanes, complete events with what they are as arguments, flow
+ * arrows from the end of each send to the start of the pass that takes it in, counters of what is
+ * kept alive. Times in microseconds. False: out of memory.
  */
 bool sl_trace_write(sl_writer *writer, const sl_timeline_document *document) SL_MUST_CHECK;
 

@@ -44,7 +44,8 @@ sl_timeline_query_check(const sl_timeline_query *query, const sl_plan *plan, sl_
     return code;
 }
 
-/* Stages of which a rank lies in a range: ranks of one stage are `stride` in a row, then the next. */
+/* Stages of which a rank lies in a range: ranks of one stage are `stride` in a row, then the
+ * next. */
 static void
 ask_stages(const sl_timeline_query *query, const sl_timeline *timeline, const sl_plan *plan,
            bool asked[SL_PIPELINE_MAX])
@@ -126,8 +127,8 @@ lane_of(sl_timeline_spans *spans, const sl_span *span)
     return (uint16_t)spans->lane_count++;
 }
 
-/* Steps around the ring: all but one of the ranks send on what they have, twice over where all of it comes
- * back to everyone. */
+/* Steps around the ring: all but one of the ranks send on what they have, twice over where all of
+ * it comes back to everyone. */
 static uint32_t
 steps_of(const sl_timeline *timeline, const sl_span *span)
 {
@@ -223,7 +224,8 @@ layer_s(const sl_pass_parts *parts, sl_span_kind kind)
     return sum_s;
 }
 
-/* A pass, layer by layer and operator by operator, backward from the last of both; as long as it is. */
+/* A pass, layer by layer and operator by operator, backward from the last of both; as long as it
+ * is. */
 static void
 add_operators(const sl_timeline_document *d, const sl_span *whole, sl_timeline_spans *to,
               uint32_t most)

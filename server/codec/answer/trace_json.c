@@ -8,8 +8,8 @@
 static const double us = 1e6;         /* of a second: what the format counts in */
 static const double instant_s = 1e-9; /* what its readers tell apart */
 
-/* The members that readers expect of every event, whatever its phase. Processes and threads count from 1:
- * some take 0 for none. */
+/* The members that readers expect of every event, whatever its phase. Processes and threads count
+ * from 1: some take 0 for none. */
 static void
 begin_event(sl_writer *writer, const char *phase, const char *name, const char *category,
             uint32_t stage, uint32_t lane, double at_s)
@@ -119,16 +119,16 @@ is_pass(sl_span_kind kind)
     return kind <= SL_SPAN_BACKWARD_WEIGHT;
 }
 
-/* The end of a send as an arrow may have it: readers bind arrows to the slice around their time, which no
- * longer is there when it ends. */
+/* The end of a send as an arrow may have it: readers bind arrows to the slice around their time,
+ * which no longer is there when it ends. */
 static double
 leaving_s(const sl_span *sent)
 {
     return fmax((sent->start_s + sent->end_s) / 2.0, sent->end_s - instant_s);
 }
 
-/* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that begins
- * no earlier than the send ends, and before another. Passes of a lane ascend in time. */
+/* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that
+ * begins no earlier than the send ends, and before another. Passes of a lane ascend in time. */
 static uint32_t
 taker_of(const sl_timeline_spans *spans, const uint32_t *first, uint32_t stage, const sl_span *sent,
          double before_s)
@@ -183,7 +183,8 @@ write_flows(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
         uint32_t best = SL_SPAN_NONE;
         if (sent->kind != SL_SPAN_SEND_OUTPUT && sent->kind != SL_SPAN_SEND_GRADIENT)
             continue;
-        /* To one of the two neighbours, the first and the last being neighbours too: mostly on, gradients back. */
+        /* To one of the two neighbours, the first and the last being neighbours too: mostly on,
+         * gradients back. */
         const uint32_t likely = sent->kind == SL_SPAN_SEND_OUTPUT ? 1 : stages - 1;
         for (uint32_t side = 0; side < 2; side++) {
             const uint32_t to = (sent->stage + (side == 0 ? likely : stages - likely)) % stages;

@@ -81,7 +81,7 @@ releases_of(const sl_catalog *catalog, uint32_t framework)
 {
     sl_releases found = {NULL, 0};
 
-    found.list = sl_catalog_software(catalog, sl_framework_profiles(framework), &found.count);
+    found.list = sl_catalog_open_software(catalog, sl_framework_profiles(framework), &found.count);
     assert(found.list != NULL);
     return found;
 }

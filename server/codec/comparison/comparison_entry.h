@@ -14,9 +14,9 @@ typedef struct sl_entry_document {
     bool limits;  /* with what limits it and what a failure costs */
 } sl_entry_document;
 
-/** The members "applicable", "refused", "change", "resolved", "fits", "memory", "time", "throughput",
- * "communication", "warnings", and where asked for "scaling" and "failure"; null after "refused" where no plan is
- * legal. */
+/** The members "applicable", "refused", "change", "resolved", "fits", "memory", "time",
+ * "throughput", "communication", "warnings", and where asked for "scaling" and "failure"; null
+ * after "refused" where no plan is legal. */
 void sl_entry_write(sl_writer *writer, const sl_entry_document *document);
 
 /** "layer_wise" as "layer wise". */

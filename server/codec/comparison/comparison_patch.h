@@ -6,8 +6,8 @@
 #include "json/writer.h"
 
 /**
- * The request as a JSON merge patch makes it, sent as an estimate, is `asked` and nothing else: what the
- * column chose is said, what depends on the framework is said or taken back.
+ * The request as a JSON merge patch makes it, sent as an estimate, is `asked` and nothing else:
+ * what the column chose is said, what depends on the framework is said or taken back.
  * asked: NULL for the request as it is.
  * planned: the plan is written too, and what the request's plan says beside it taken back; false
  * where it is the request's own.

@@ -117,11 +117,29 @@ read_kind(sl_host_status *status, const sl_observed *observed, size_t index, con
     return printed == NULL || printed->text == NULL || find_parts(status, printed->text, out);
 }
 
+void
+sl_join_state(sl_joined_host *to, const sl_joined_host *from)
+{
+    const bool later = from->state_word > to->state_word;
+    const sl_joined_host *const last = later ? from : to;
+    const sl_joined_host *const first = later ? to : from;
+    const bool withheld = first->scheduled && first->state > SL_OBSERVED_USABLE;
+    const bool runs = !last->scheduled && last->state == SL_OBSERVED_USABLE;
+
+    if ((withheld && runs ? first : last) != from)
+        return;
+    to->state = from->state;
+    to->reason = from->reason;
+    to->since = from->since;
+    to->source = from->source;
+    to->state_word = from->state_word;
+    to->scheduled = from->scheduled;
+}
+
 /* A group of hosts on its way into the table. */
 typedef struct taking {
     sl_host_status *status;
-    sl_observed_state state;
-    const char *reason, *since, *source;
+    sl_joined_host word; /* on the state of each */
     bool listing;
     const sl_joined_kind *kind;
 } taking;
@@ -134,14 +152,8 @@ take_host(void *context, const char *name, sl_errors *err)
     if (host == NULL)
         return out_of_memory(err);
     host->listed = host->listed || group->listing;
-    host->seen_by = group->source;
-    if (group->state != SL_OBSERVED_UNSAID) {
-        host->state = group->state;
-        host->reason = group->reason;
-        host->since = group->since;
-        host->source = group->source;
-        host->state_word = group->status->word;
-    }
+    host->seen_by = group->word.source;
+    sl_join_state(host, &group->word);
     for (uint32_t i = 0; i < SL_COMPARED_COUNT; i++)
         if (group->kind->facts[i] != NULL)
             host->kind.facts[i] = group->kind->facts[i];
@@ -157,10 +169,12 @@ take_group(const sl_observed_group *group, taking *what, sl_errors *err)
     const size_t entries = sl_node_count(&group->hosts);
     sl_errors ignored = {0};
 
-    what->state = group->state;
-    what->reason = group->reason == NULL ? NULL : sl_arena_copy(status->arena, group->reason);
-    what->since = sl_arena_copy(status->arena, group->since);
-    if (what->since == NULL || (group->reason != NULL && what->reason == NULL))
+    sl_joined_host *const word = &what->word;
+    word->state = group->state;
+    word->state_word = group->state == SL_OBSERVED_UNSAID ? 0 : status->word;
+    word->reason = group->reason == NULL ? NULL : sl_arena_copy(status->arena, group->reason);
+    word->since = sl_arena_copy(status->arena, group->since);
+    if (word->since == NULL || (group->reason != NULL && word->reason == NULL))
         return out_of_memory(err);
     if (entries == 0) {
         sl_joined_unnamed *const unnamed = sl_arena_alloc(status->arena, 1, sizeof *unnamed);
@@ -182,8 +196,21 @@ take_group(const sl_observed_group *group, taking *what, sl_errors *err)
     return SL_OK;
 }
 
+/* Who gives hosts their work. */
+static bool
+is_scheduler(const char *format)
+{
+    static const char *const families[] = {"slurm_", "kubernetes_"};
+
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strncmp(format, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
 static sl_code
-take_groups(sl_host_status *status, const sl_observed *observed, const char *source, sl_errors *err)
+take_groups(sl_host_status *status, const sl_observed *observed, const sl_observation *from,
+            sl_errors *err)
 {
     const size_t kind_count = sl_observed_kind_count(observed);
     sl_joined_kind *const kinds =
@@ -191,7 +218,7 @@ take_groups(sl_host_status *status, const sl_observed *observed, const char *sou
     if (kinds == NULL)
         return out_of_memory(err);
     for (size_t i = 0; i < kind_count; i++)
-        if (!read_kind(status, observed, i, source, &kinds[i]))
+        if (!read_kind(status, observed, i, from->source, &kinds[i]))
             return out_of_memory(err);
 
     for (size_t i = 0; i < sl_observed_count(observed); i++) {
@@ -199,7 +226,7 @@ take_groups(sl_host_status *status, const sl_observed *observed, const char *sou
         if (!sl_observed_group_at(observed, i, &group))
             continue;
         taking what = {.status = status,
-                       .source = source,
+                       .word = {.source = from->source, .scheduled = is_scheduler(from->format)},
                        .listing = observed->listing,
                        .kind = &kinds[group.kind]};
         const sl_code code = take_group(&group, &what, err);
@@ -219,7 +246,7 @@ sl_join_observation(sl_host_status *status, const sl_observation *observation, s
     sl_code code = sl_observed_open(observation->facts, strlen(observation->facts), &observed, err);
     if (code == SL_OK) {
         status->listing = status->listing || observed.listing;
-        code = take_groups(status, &observed, observation->source, err);
+        code = take_groups(status, &observed, observation, err);
     }
     sl_observed_close(&observed);
     return code;

@@ -5,8 +5,8 @@
 #include "base/index.h"
 #include "codec/inventory/host_status.h"
 
-/** What a tool says of a node: what the spec says or implies as well, which it can contradict, and what
- * hosts of a pool should have alike. */
+/** What a tool says of a node: what the spec says or implies as well, which it can contradict, and
+ * what hosts of a pool should have alike. */
 typedef enum sl_compared {
     SL_COMPARED_ACCELERATOR,
     SL_COMPARED_ACCELERATORS,
@@ -60,6 +60,7 @@ typedef struct sl_joined_host {
     const char *reason, *since;
     const char *source;  /* of the state; NULL: none said it */
     uint32_t state_word; /* of the observation that said it; 0: none */
+    bool scheduled;      /* ... which comes from who gives the host its work */
     const char *seen_by; /* the last source that named it */
     uint32_t named_by;   /* the last document that did; 0: the spec */
     bool counted;        /* of its base: it has a domain */
@@ -69,6 +70,10 @@ typedef struct sl_joined_host {
     bool joined;    /* it is another host of the table, which has its words now */
     bool ambiguous; /* it may be another one: a name has no domain, and several could be meant */
 } sl_joined_host;
+
+/** The state of a host, of two that were said: the later one, but that a tool finds it running is
+ * no answer to a scheduler that gives it no work. */
+void sl_join_state(sl_joined_host *to, const sl_joined_host *from);
 
 /** The first label of names that have a domain: what the same hosts are called without one. */
 typedef struct sl_joined_base {
@@ -139,12 +144,13 @@ const char *sl_join_name(const void *status, uint32_t host);
 /** The host of that name, or a new one that no pool names. NULL without memory. */
 sl_joined_host *sl_join_host(sl_host_status *status, const char *name);
 
-/** Notes that the document being read, spec or observation, names that host. False without memory. */
+/** Notes that the document being read, spec or observation, names that host. False without
+ * memory. */
 bool sl_join_mention(sl_host_status *status, uint32_t host) SL_MUST_CHECK;
 
-/** When all was read: gpu01.cluster.example is gpu01 where no other host is gpu01 of some domain and no
- * document names both; it is called as the spec does, else in short. Where one of the two is so, they
- * stay apart and are ambiguous. Hosts are not to be found by name any more. */
+/** When all was read: gpu01.cluster.example is gpu01 where no other host is gpu01 of some domain
+ * and no document names both; it is called as the spec does, else in short. Where one of the two is
+ * so, they stay apart and are ambiguous. Hosts are not to be found by name any more. */
 void sl_join_names_settle(sl_host_status *status);
 
 /** What the index of bases asks for. */
@@ -179,8 +185,8 @@ bool sl_join_contradicted(const sl_host_status *status, const sl_joined_host *ho
 /** Whether two numbers of a field mean the same: tools print a little less memory than there is. */
 bool sl_join_near(uint32_t field, double printed, double number);
 
-/** Compares the hosts of each pool with one another, as one source sees them, in what does not contradict
- * the spec already. */
+/** Compares the hosts of each pool with one another, as one source sees them, in what does not
+ * contradict the spec already. */
 sl_code sl_join_unequal(sl_host_status *status, sl_errors *err) SL_MUST_CHECK;
 
 #endif

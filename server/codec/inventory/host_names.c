@@ -82,13 +82,7 @@ static void
 take_words(sl_joined_host *to, const sl_joined_host *from)
 {
     to->listed = to->listed || from->listed;
-    if (from->state_word > to->state_word) {
-        to->state = from->state;
-        to->reason = from->reason;
-        to->since = from->since;
-        to->source = from->source;
-        to->state_word = from->state_word;
-    }
+    sl_join_state(to, from);
     if (from->seen_by != NULL && (to->seen_by == NULL || from->named_by > to->named_by)) {
         to->seen_by = from->seen_by;
         to->named_by = from->named_by;

@@ -3,9 +3,9 @@
  * recent word counts; what is stale does not count at all.
  *
  * A host of the spec is usable unless it is drained, down or missing. Missing is whom no source
- * names, where a source that lists hosts is there. A pool without host names is compared by numbers:
- * the hosts that sources list and no pool names are its own, when it is the only such pool or the
- * only one with their accelerator.
+ * names, where a source that lists hosts is there. A pool without host names is compared by
+ * numbers: the hosts that sources list and no pool names are its own, when it is the only such pool
+ * or the only one with their accelerator.
  */
 #ifndef SL_CODEC_HOST_STATUS_H
 #define SL_CODEC_HOST_STATUS_H
@@ -48,8 +48,8 @@ sl_code sl_host_status_join(const sl_node *spec, const sl_inventory_hardware *ha
 /** The pool of that name, the only one where it is NULL; NULL: there is none. */
 const sl_pool_hosts *sl_host_status_pool(const sl_host_status *status, const char *name);
 
-/** Whether a host is left out or not as the others of its pool, a source contradicts the spec, or a pool's
- * part is not known. */
+/** Whether a host is left out or not as the others of its pool, a source contradicts the spec, or a
+ * pool's part is not known. */
 bool sl_host_status_wrong(const sl_host_status *status);
 
 /** The `hosts` object of an inventory's status. */

@@ -1,7 +1,7 @@
 /**
  * Lists of host names as Slurm writes them: entries separated by commas, each with any number of
- * brackets that hold numbers and ranges, "gpu[001-032,040],r[1-2]n[1-4]". A range keeps the width of
- * its first number.
+ * brackets that hold numbers and ranges, "gpu[001-032,040],r[1-2]n[1-4]". A range keeps the width
+ * of its first number.
  */
 #ifndef SL_CODEC_HOSTS_H
 #define SL_CODEC_HOSTS_H
@@ -21,9 +21,9 @@ enum {
 /** Anything but SL_OK ends the visit. `name` is borrowed for the call. */
 typedef sl_code (*sl_host_visit)(void *context, const char *name, sl_errors *err);
 
-/** How many names the list stands for. False where it is none: empty, an unbalanced or empty bracket,
- * a range that goes down, a blank or control character, over SL_HOSTS_MAX names, or a name over
- * SL_HOST_NAME_MAX bytes. */
+/** How many names the list stands for. False where it is none: empty, an unbalanced or empty
+ * bracket, a range that goes down, a blank or control character, over SL_HOSTS_MAX names, or a name
+ * over SL_HOST_NAME_MAX bytes. */
 bool sl_hosts_count(const char *list, uint64_t *count);
 
 /** Each name of a list, in order. SL_E_RANGE, rule malformed_hosts, where it is none; nothing was

@@ -21,10 +21,16 @@ static const sl_member pool_members[] = {{"name", NULL},   {"nodes", NULL},
                                          {"hosts", NULL},  {"node", NULL},
                                          {"fabric", NULL}, {"price_per_node_hour", NULL}};
 
-static const sl_member node_members[] = {
-    {"node_type", NULL},       {"accelerator", NULL},       {"accelerators", NULL},
-    {"memory_bytes", NULL},    {"reserved_bytes", NULL},    {"scale_up_bytes_per_s", NULL},
-    {"scale_up_domain", NULL}, {"host_memory_bytes", NULL}, {"nics", NULL}};
+static const sl_member node_members[] = {{"node_type", NULL},
+                                         {"accelerator", NULL},
+                                         {"accelerators", NULL},
+                                         {"memory_bytes", NULL},
+                                         {"reserved_bytes", NULL},
+                                         {"scale_up_bytes_per_s", NULL},
+                                         {"scale_up_domain", NULL},
+                                         {"host_memory_bytes", NULL},
+                                         {"scale_up_pair_bytes_per_s", NULL},
+                                         {"nics", NULL}};
 
 /* A pool's members into *out, whose pools and object are set. */
 static sl_code

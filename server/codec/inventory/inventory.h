@@ -55,8 +55,8 @@ sl_code sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_er
 /** The hardware of a spec that passed the check, of this release or of the one that stored it. */
 void sl_inventory_count(const sl_node *spec, const sl_catalog *catalog, sl_inventory_hardware *out);
 
-/** The `hardware` object of an inventory's status: totals, and per pool the part it resolved to (null
- * when the catalogue does not know it). */
+/** The `hardware` object of an inventory's status: totals, and per pool the part it resolved to
+ * (null when the catalogue does not know it). */
 void sl_inventory_hardware_write(sl_writer *writer, const sl_inventory_hardware *hardware);
 
 /** Its accelerators as a JSON array of texts in order, each once: ids of the catalogue, or what the
@@ -75,7 +75,8 @@ sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, const char
                                sl_inventory_pool *out, sl_errors *inner,
                                sl_errors *err) SL_MUST_CHECK;
 
-/** Pool `index` of the spec; false when there are fewer. Faults of the spec go to inner, as above. */
+/** Pool `index` of the spec; false when there are fewer. Faults of the spec go to inner, as
+ * above. */
 bool sl_inventory_pool_at(const sl_node *spec, size_t index, sl_inventory_pool *out,
                           sl_errors *inner);
 

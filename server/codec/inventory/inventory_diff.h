@@ -12,8 +12,8 @@
  *
  * Pools are matched by name, so that one that was renamed is one that went and one that came, its
  * hosts having moved. null counts as absent, as everywhere. "hosts" is null where either spec lists
- * more than SL_HOSTS_MAX of them. Pointers lead into the later spec, and of what was removed into the
- * earlier one. SL_E_MEMORY past the arena's limit; the writer is then spoilt.
+ * more than SL_HOSTS_MAX of them. Pointers lead into the later spec, and of what was removed into
+ * the earlier one. SL_E_MEMORY past the arena's limit; the writer is then spoilt.
  */
 sl_code sl_inventory_diff_write(sl_writer *writer, const sl_node *before, const sl_node *after,
                                 sl_arena *arena, sl_errors *err) SL_MUST_CHECK;

@@ -163,6 +163,20 @@ read_part_texts(const sl_node *spec, sl_own_part *out, sl_errors *err)
     return first;
 }
 
+/* all: below 0 where it is not known. */
+static sl_code
+read_pair(const sl_node *spec, double all_bytes_per_s, double *out, sl_errors *err)
+{
+    const sl_code code =
+        sl_node_double(spec, "scale_up_pair_bytes_per_s", 0, RATE_MAX, out, NULL, err);
+
+    if (code != SL_OK || all_bytes_per_s < 0 || *out <= all_bytes_per_s)
+        return code;
+    return sl_node_fail_at(spec, "scale_up_pair_bytes_per_s", err, SL_E_RANGE, "inconsistent",
+                           "must be at most the %.3g bytes/s of all scale-up links, got %.3g",
+                           all_bytes_per_s, *out);
+}
+
 static sl_code
 read_part_figures(const sl_node *spec, sl_own_part *out, sl_errors *err)
 {
@@ -178,6 +192,8 @@ read_part_figures(const sl_node *spec, sl_own_part *out, sl_errors *err)
                                    &out->memory_bytes_per_s, NULL, err));
     sl_keep(&first, sl_node_double(spec, "scale_up_bytes_per_s", 0, RATE_MAX,
                                    &out->scale_up_bytes_per_s, NULL, err));
+    sl_keep(&first,
+            read_pair(spec, out->scale_up_bytes_per_s, &out->scale_up_pair_bytes_per_s, err));
     sl_keep(&first, read_count(spec, "scale_up_domain", 1, SL_CLUSTER_NODES_MAX,
                                &out->scale_up_domain, err));
     sl_keep(&first, sl_node_double(spec, "host_bytes_per_s", 0, RATE_MAX, &out->host_bytes_per_s,
@@ -209,6 +225,7 @@ read_part(const sl_node *spec, const char *id, char aliases[LIST_BYTES], sl_own_
         {"peak_flops_per_s", NULL},
         {"scale_up_link", NULL},
         {"scale_up_bytes_per_s", NULL},
+        {"scale_up_pair_bytes_per_s", NULL},
         {"scale_up_domain", NULL},
         {"host_bytes_per_s", NULL},
         {"power_w", NULL},
@@ -344,7 +361,7 @@ read_node_type(const sl_node *spec, const char *id, const sl_catalog *catalog,
         {"nics", NULL},       {"host_memory_bytes", NULL},
         {"price_date", NULL}, {"price_per_node_hour", NULL},
         {"source", NULL},     {"price_currency", NULL},
-        {"note", NULL},
+        {"note", NULL},       {"scale_up_pair_bytes_per_s", NULL},
     };
     sl_code first = sl_node_object(spec, err);
     sl_own_price price;
@@ -365,6 +382,8 @@ read_node_type(const sl_node *spec, const char *id, const sl_catalog *catalog,
     sl_keep(&first, sl_node_required(spec, "accelerators_per_node", &needed, err));
     sl_keep(&first, read_count(spec, "accelerators_per_node", 1, SL_CLUSTER_PER_NODE_MAX,
                                &out->accelerators, err));
+    sl_keep(&first, read_pair(spec, *part != NULL ? (*part)->accelerator.scale_up_bytes_per_s : -1,
+                              &out->scale_up_pair_bytes_per_s, err));
     sl_keep(&first, read_count(spec, "scale_up_domain", 1, SL_CLUSTER_NODES_MAX,
                                &out->scale_up_domain, err));
     sl_keep(&first, read_count(spec, "vcpus", 1, 1 << 20, &out->vcpus, err));
@@ -510,7 +529,8 @@ add(sl_overlay *overlay, const sl_own_row *row, const sl_node *spec, sl_errors *
     return code != SL_OK ? code : sl_overlay_add_price(overlay, &price, err);
 }
 
-/* An id that the tables have by now: theirs counts. By id alone, as there may be a thousand rows. */
+/* An id that the tables have by now: theirs counts. By id alone, as there may be a thousand
+ * rows. */
 static sl_code
 check_free(const sl_catalog *catalog, const sl_own_row *row, sl_errors *err)
 {

@@ -41,8 +41,8 @@ framework_is_legal(const trial *t, uint32_t framework)
         changed.plan.shard_group = 0;
         changed.plan.gradient_sync = SL_GRADIENT_SYNC_DEFAULT;
     }
-    changed.software =
-        sl_catalog_software(t->catalog, sl_framework_profiles(framework), &changed.software_count);
+    changed.software = sl_catalog_open_software(t->catalog, sl_framework_profiles(framework),
+                                                &changed.software_count);
     return changed.software != NULL && is_legal(t, &changed, "/workload/framework");
 }
 

@@ -88,6 +88,8 @@ sl_pool_read_node(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_
     pool->reserved_said = pool->reserved_said || reserved_said;
     sl_keep(&first, sl_node_double(object, "scale_up_bytes_per_s", 1, RATE_MAX,
                                    &pool->scale_up_bytes_per_s, NULL, err));
+    sl_keep(&first, sl_node_double(object, "scale_up_pair_bytes_per_s", 1, RATE_MAX,
+                                   &pool->scale_up_pair_bytes_per_s, NULL, err));
     sl_keep(&first, sl_node_uint(object, "scale_up_domain", 1, SL_CLUSTER_NODES_MAX,
                                  &pool->scale_up_domain, NULL, err));
     sl_keep(&first, sl_node_uint(object, "host_memory_bytes", 0, BYTES_MAX,
@@ -182,6 +184,21 @@ sl_pool_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t 
     return rack || domain <= accelerators ? domain : (uint32_t)accelerators;
 }
 
+const sl_node_type *
+sl_pool_board(const sl_node_type *node, const sl_node_type *usual, uint64_t accelerators)
+{
+    if (node != NULL)
+        return node;
+    return usual != NULL && accelerators <= usual->accelerators ? usual : NULL;
+}
+
+double
+sl_pool_usual_pair(const sl_node_type *board, const sl_accelerator *part)
+{
+    return board != NULL && board->scale_up_pair_bytes_per_s > 0 ? board->scale_up_pair_bytes_per_s
+                                                                 : part->scale_up_pair_bytes_per_s;
+}
+
 /* The clusters people describe by accelerator alone have the network of the usual node. */
 static void
 resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
@@ -258,7 +275,7 @@ resolve_fabric(const sl_pool *pool, const sl_catalog *catalog, const sl_node_typ
 
 static void
 resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
-               sl_cluster *out)
+               const sl_node_type *board, sl_cluster *out)
 {
     sl_accelerator *const a = &out->accelerator;
     if (node != NULL && node->scale_up_domain > 0)
@@ -267,8 +284,46 @@ resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type
         sl_pool_usual_domain(reference, out->accelerators_per_node, a->scale_up_domain);
     if (pool->scale_up_domain > 0)
         a->scale_up_domain = (uint32_t)pool->scale_up_domain;
+    if (pool->scale_up_pair_bytes_per_s <= 0)
+        sl_accelerator_set_pair(a, sl_pool_usual_pair(board, a));
     if (pool->scale_up_bytes_per_s > 0)
         sl_accelerator_set_scale_up(a, pool->scale_up_bytes_per_s);
+}
+
+/* Over a switch, or pair by pair. */
+static sl_code
+resolve_pairs(const sl_pool *pool, const sl_catalog *catalog, const sl_node *where,
+              const sl_node_type *board, sl_notes *notes, sl_cluster *out, sl_errors *err)
+{
+    sl_accelerator *const a = &out->accelerator;
+    const bool peers = a->scale_up_domain > 1 && out->accelerators_per_node > 1;
+    const bool by_board = board != NULL && board->scale_up_pair_bytes_per_s > 0;
+
+    if (pool->scale_up_pair_bytes_per_s > a->scale_up_bytes_per_s)
+        return sl_node_fail_at(where, "scale_up_pair_bytes_per_s", err, SL_E_RANGE, "inconsistent",
+                               "must be at most the %.3g bytes/s of all scale-up links, got %.3g",
+                               a->scale_up_bytes_per_s, pool->scale_up_pair_bytes_per_s);
+    if (pool->scale_up_pair_bytes_per_s > 0) {
+        sl_accelerator_set_pair(a, pool->scale_up_pair_bytes_per_s);
+        return SL_OK;
+    }
+    if (a->scale_up_pair_bytes_per_s > 0 && peers)
+        sl_notes_add(notes, "joined_in_pairs", false,
+                     "without a switch, as %s: %.3g of the %.3g GB/s of an accelerator's links lie "
+                     "between any two, and a group has those of its pairs",
+                     by_board ? board->id : a->id, a->scale_up_pair_bytes_per_s / 1e9,
+                     a->scale_up_bytes_per_s / 1e9);
+    if (a->scale_up_pair_bytes_per_s > 0 || !peers || pool->node_type != NULL)
+        return SL_OK;
+    const sl_node_type *const other =
+        sl_catalog_paired_node(catalog, a, out->accelerators_per_node);
+    if (other != NULL)
+        sl_notes_add(notes, "switch_assumed", false,
+                     "%u accelerators of a node are taken to share a switch, as a part of a larger "
+                     "node; a board like %s joins each pair by a share of the links: node_type, or "
+                     "scale_up_pair_bytes_per_s, tells",
+                     out->accelerators_per_node, other->id);
+    return SL_OK;
 }
 
 static void
@@ -405,7 +460,11 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
                      "accelerators per node were not given: %u, as in %s",
                      cluster.accelerators_per_node, shape->id);
     resolve_memory(pool, &cluster.accelerator);
-    resolve_domain(pool, node, reference, &cluster);
+    const sl_node_type *const board = sl_pool_board(node, reference, per_node);
+    resolve_domain(pool, node, reference, board, &cluster);
+    const sl_code pairs = resolve_pairs(pool, catalog, where, board, notes, &cluster, err);
+    if (pairs != SL_OK)
+        return pairs;
     resolve_nics(pool, node, reference, notes, &cluster);
     resolve_fabric(pool, catalog, shape, notes, &cluster);
     cluster.amd_host = shape != NULL && shape->amd_host;

@@ -28,6 +28,7 @@ typedef struct sl_pool {
     double power_limit_w;
     double sustained_ratio; /* 0 = the catalogue's */
     double scale_up_bytes_per_s;
+    double scale_up_pair_bytes_per_s;
     uint64_t scale_up_domain;
     uint64_t host_memory_bytes;
     bool nics_said;
@@ -51,13 +52,22 @@ sl_code sl_pool_read_node(const sl_node *object, sl_pool *pool, sl_errors *warni
 sl_code sl_pool_read_fabric(const sl_node *object, sl_pool *pool, sl_errors *warnings,
                             sl_errors *err) SL_MUST_CHECK;
 
-/** Network cards of a node with so many accelerators that is built like the usual one: in proportion,
- * rounded up. 0 where the usual one has none. */
+/** Network cards of a node with so many accelerators that is built like the usual one: in
+ * proportion, rounded up. 0 where the usual one has none. */
 uint32_t sl_pool_usual_nics(const sl_node_type *usual, uint64_t accelerators);
 
-/** Accelerators that reach one another at `domain` of them where each node has so many: a domain ends
- * with the node unless the usual node of the part is of a rack. usual: may be NULL. */
+/** Accelerators that reach one another at `domain` of them where each node has so many: a domain
+ * ends with the node unless the usual node of the part is of a rack. usual: may be NULL. */
 uint32_t sl_pool_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain);
+
+/** The node whose board joins so many accelerators: the one that was named, or the usual one, of
+ * which a node that holds fewer is a part. NULL: nobody knows. */
+const sl_node_type *sl_pool_board(const sl_node_type *node, const sl_node_type *usual,
+                                  uint64_t accelerators);
+
+/** Of the links of a part, those to one other on that board [bytes/s, one way]; 0: over a switch.
+ * board: may be NULL. */
+double sl_pool_usual_pair(const sl_node_type *board, const sl_accelerator *part);
 
 /**
  * Completes the description from the catalogue. `where` is the object that names accelerator and

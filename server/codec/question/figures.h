@@ -18,8 +18,8 @@ typedef struct sl_figure_field {
 /** At most so many in one table: `said` has a bit for each. */
 enum { SL_FIGURE_FIELDS_MAX = 16 };
 
-/** The members of *object that were said, into *to; bit i of *said: fields[i] was. Rules: wrong_type,
- * out_of_range, unknown_field. */
+/** The members of *object that were said, into *to; bit i of *said: fields[i] was. Rules:
+ * wrong_type, out_of_range, unknown_field. */
 sl_code sl_figures_read(const sl_node *object, const sl_figure_field *fields, uint32_t count,
                         void *to, uint32_t *said, sl_errors *warnings,
                         sl_errors *err) SL_MUST_CHECK;

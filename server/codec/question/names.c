@@ -4,24 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "shardline/words.h"
 
 #define COUNT(list) ((uint32_t)(sizeof(list) / sizeof(list)[0]))
 
 static const char *const kinds[] = {"pretraining", "finetuning", "inference"};
-
-static const char *const frameworks[] = {
-    [SL_FRAMEWORK_MEGATRON] = "megatron",   [SL_FRAMEWORK_DDP] = "ddp",
-    [SL_FRAMEWORK_FSDP1] = "fsdp1",         [SL_FRAMEWORK_FSDP2] = "fsdp2",
-    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", [SL_FRAMEWORK_DP] = "dp",
-};
-_Static_assert(COUNT(frameworks) == SL_FRAMEWORK_COUNT, "a word for every framework");
-
-static const char *const precisions[] = {
-    [SL_PRECISION_BF16] = "bf16",   [SL_PRECISION_FP16] = "fp16", [SL_PRECISION_TF32] = "tf32",
-    [SL_PRECISION_FP32] = "fp32",   [SL_PRECISION_FP8] = "fp8",   [SL_PRECISION_MXFP8] = "mxfp8",
-    [SL_PRECISION_NVFP4] = "nvfp4",
-};
-_Static_assert(COUNT(precisions) == SL_PRECISION_COUNT, "a word for every precision");
 
 static const char *const recipes[] = {
     [SL_RECIPE_DELAYED - 1] = "delayed",       [SL_RECIPE_CURRENT - 1] = "current",
@@ -146,13 +133,6 @@ static const char *const bases[] = {
 };
 _Static_assert(COUNT(bases) == SL_ADAPTER_BASE_COUNT, "a word for every base");
 
-static const char *const contexts[] = {
-    [SL_CONTEXT_RING] = "p2p",
-    [SL_CONTEXT_EXCHANGE] = "a2a",
-    [SL_CONTEXT_GATHER] = "allgather",
-};
-_Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
-
 static const char *const orders[] = {
     [SL_ORDER_DATA_PIPELINE] = "tp-cp-ep-dp-pp",
     [SL_ORDER_PIPELINE_DATA] = "tp-cp-ep-pp-dp",
@@ -173,14 +153,6 @@ static const char *const wires[] = {
     [SL_WIRE_FP8 - 1] = "fp8",
 };
 _Static_assert(COUNT(wires) + 1 == SL_WIRE_COUNT, "a word for every type but the default");
-
-static const char *const schedules[] = {
-    [SL_SCHEDULE_1F1B] = "1f1b",   [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
-    [SL_SCHEDULE_NAIVE] = "naive", [SL_SCHEDULE_GPIPE] = "gpipe",
-    [SL_SCHEDULE_ZB_H1] = "zb_h1", [SL_SCHEDULE_ZB_H2] = "zb_h2",
-    [SL_SCHEDULE_ZB_V] = "zb_v",   [SL_SCHEDULE_DUALPIPE] = "dualpipe",
-};
-_Static_assert(COUNT(schedules) == SL_SCHEDULE_COUNT, "a word for every schedule");
 
 static const char *const attentions[] = {
     [SL_ATTENTION_UNFUSED] = "unfused",  [SL_ATTENTION_FLASH1] = "flash1",
@@ -263,8 +235,8 @@ static const char *const comparisons[] = {
 _Static_assert(COUNT(comparisons) == SL_COMPARISON_OF_COUNT, "a word for every comparison");
 
 const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
-const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
-const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(precisions)};
+const sl_names sl_framework_names = {sl_framework_words, SL_FRAMEWORK_COUNT, SL_FRAMEWORK_COUNT};
+const sl_names sl_precision_names = {sl_precision_words, SL_PRECISION_COUNT, SL_PRECISION_COUNT};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_WORDS, COUNT(recomputes)};
 const sl_names sl_method_names = {methods, COUNT(methods), COUNT(methods)};
@@ -276,7 +248,7 @@ const sl_names sl_padding_names = {paddings, COUNT(paddings), COUNT(paddings)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
-const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_context_names = {sl_context_words, SL_CONTEXT_COUNT, SL_CONTEXT_COUNT};
 const sl_names sl_gradient_sync_names = {gradient_syncs, COUNT(gradient_syncs),
                                          COUNT(gradient_syncs)};
 const sl_names sl_order_names = {orders, COUNT(orders), COUNT(orders)};
@@ -284,7 +256,7 @@ const sl_names sl_overlap_names = {overlaps, COUNT(overlaps), COUNT(overlaps)};
 const sl_names sl_recipe_names = {recipes, COUNT(recipes), COUNT(recipes)};
 const sl_names sl_wire_names = {wires, COUNT(wires), COUNT(wires)};
 const sl_names sl_reduce_names = {wires, SL_WIRE_FP32, SL_WIRE_FP32};
-const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
+const sl_names sl_schedule_names = {sl_schedule_words, SL_SCHEDULE_COUNT, SL_SCHEDULE_COUNT};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
 const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};

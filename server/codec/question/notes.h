@@ -23,9 +23,9 @@ typedef struct sl_notes {
     sl_request_note list[SL_REQUEST_NOTES_MAX];
 } sl_notes;
 
-/** Appends one; a code that is there already is not repeated, but for pools of which it says other things. `code` is a literal. Beyond
- * SL_REQUEST_NOTES_MAX distinct codes nothing is added: there are fewer in this folder. notes: NULL
- * where nobody reads them. */
+/** Appends one; a code that is there already is not repeated, but for pools of which it says other
+ * things. `code` is a literal. Beyond SL_REQUEST_NOTES_MAX distinct codes nothing is added: there
+ * are fewer in this folder. notes: NULL where nobody reads them. */
 void sl_notes_add(sl_notes *notes, const char *code, bool warning, const char *format, ...)
     SL_PRINTF(4, 5);
 

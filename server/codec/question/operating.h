@@ -11,12 +11,14 @@ sl_code sl_operating_read(const sl_node *cluster, sl_pool *pool, sl_errors *warn
 
 /**
  * What was said, and for the rest
- *   failures_per_node_day   0.0038: 419 unexpected interruptions in 54 days on 2,048 nodes of eight H100
- *                           (Llama 3, arXiv 2407.21783); research clusters 0.0023 and 0.0065 (2410.21680)
+ *   failures_per_node_day   0.0038: 419 unexpected interruptions in 54 days on 2,048 nodes of eight
+ *                           H100 (Llama 3, arXiv 2407.21783); research clusters 0.0023 and 0.0065
+ *                           (2410.21680)
  *   restart_s               600, coarse
  *   checkpoint_bytes_per_s  2e9 of one node, coarse
  *   idle_power_ratio        0.1, load_ratio 0.9, coarse
- *   node_power_ratio        1.7: 10.2 kW of a DGX H100 for 5.6 kW of accelerators, less at part load
+ *   node_power_ratio        1.7: 10.2 kW of a DGX H100 for 5.6 kW of accelerators, less at part
+ *                           load
  *   pue_ratio               1.2, within 1.1 to 1.4
  */
 sl_operating sl_operating_of(const sl_pool *pool, sl_notes *notes);

@@ -84,7 +84,8 @@ sl_recompute_write(sl_writer *writer, const sl_workload *w)
     sl_write_object_end(writer);
 }
 
-/* Bytes per parameter that the request says in place of its framework's, in the order it takes them. */
+/* Bytes per parameter that the request says in place of its framework's, in the order it takes
+ * them. */
 static void
 state_layout_write(sl_writer *writer, const sl_layout *layout)
 {
@@ -344,6 +345,7 @@ nodes_write(sl_writer *writer, const sl_cluster *cluster)
     sl_put_uint(writer, "reserved_bytes", a->reserved_bytes);
     sl_put_double(writer, "memory_bandwidth_bytes_per_s", a->memory_bytes_per_s);
     sl_put_double(writer, "scale_up_bytes_per_s", a->scale_up_bytes_per_s);
+    sl_put_known_double(writer, "scale_up_pair_bytes_per_s", a->scale_up_pair_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", a->scale_up_domain);
     sl_put_known_uint(writer, "host_memory_bytes", cluster->host_memory_bytes);
     sl_nics_write(writer, cluster);
@@ -504,7 +506,8 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     /* A request that does not say it leaves it open once there is more than one tensor rank. */
     const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE) ||
                           (to->tensor > 1 && from->tensor == 1 && !request->sequence_said);
-    /* Words, copies and hybrid groups are read again with the changed plan: numbers take their place. */
+    /* Words, copies and hybrid groups are read again with the changed plan: numbers take their
+     * place. */
     const bool worded = request->sharding_said || request->copies > 0;
     const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
     const bool layout = to->layout_chunks > 0 && !same_layout(from, to);

@@ -8,7 +8,8 @@
 /** The request's own copies of its profiles, made when first asked for; none without profiles. */
 sl_software *sl_profile_own(sl_estimate_request *request);
 
-/** workload.profile, into the profiles to consider. Rules: wrong_type, out_of_range, unknown_field. */
+/** workload.profile, into the profiles to consider. Rules: wrong_type, out_of_range,
+ * unknown_field. */
 sl_code sl_profile_read(sl_estimate_request *request, sl_errors *warnings,
                         sl_errors *err) SL_MUST_CHECK;
 

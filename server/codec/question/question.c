@@ -74,7 +74,8 @@ settle_data(sl_estimate_request *request)
 static void
 settle_experts(sl_estimate_request *request)
 {
-    /* Megatron cuts experts as the rest unless told otherwise; code around FSDP does not cut them. */
+    /* Megatron cuts experts as the rest unless told otherwise; code around FSDP does not cut
+     * them. */
     if (request->plan.expert_tensor == 0 && request->workload.framework != SL_FRAMEWORK_MEGATRON)
         request->plan.expert_tensor = 1;
 }
@@ -232,7 +233,8 @@ settle(sl_estimate_request *request, sl_errors *err)
     return settle_accumulation(request, err);
 }
 
-/* How much of a step is drawn, which stage is slower than the others, and which micro-batches differ. */
+/* How much of a step is drawn, which stage is slower than the others, and which micro-batches
+ * differ. */
 static sl_code
 read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {

@@ -119,14 +119,15 @@ sl_code sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;
 
-/** The same for a comparison: "of" and "strategies" may stand beside the members of an estimate request,
- * and without a plan none is given. */
+/** The same for a comparison: "of" and "strategies" may stand beside the members of an estimate
+ * request, and without a plan none is given. */
 sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog,
                                    sl_errors *warnings, sl_estimate_request *out,
                                    sl_errors *err) SL_MUST_CHECK;
 
-/** The same for one cluster of a search, which stands at `cluster`; value NULL: the request has none. What
- * is missing of the plan is the search's choice, and nothing is settled that depends on it. */
+/** The same for one cluster of a search, which stands at `cluster`; value NULL: the request has
+ * none. What is missing of the plan is the search's choice, and nothing is settled that depends on
+ * it. */
 sl_code sl_search_part_read(const sl_node *root, const sl_node *cluster, const sl_catalog *catalog,
                             sl_errors *warnings, sl_estimate_request *out,
                             sl_errors *err) SL_MUST_CHECK;
@@ -135,14 +136,15 @@ sl_code sl_search_part_read(const sl_node *root, const sl_node *cluster, const s
  * Fills the cluster from the spec of the inventory that the request names, one pool or several; the
  * members of the request's own cluster override the pool's. spec: its JSON text, not kept.
  * SL_E_RANGE: required_field when there are several pools and none is named, unknown_value for
- * another pool's name, out_of_range above its nodes, not_enough_hosts above its usable ones, unknown_accelerator and the like for a pool
- * the catalogue cannot price; SL_E_INTERNAL when the text is no inventory.
+ * another pool's name, out_of_range above its nodes, not_enough_hosts above its usable ones,
+ * unknown_accelerator and the like for a pool the catalogue cannot price; SL_E_INTERNAL when the
+ * text is no inventory.
  */
 sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
                                  const sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;
 
-/** Blocks of the model that the request keeps in 16 bits become so (sl_model_keep_half); out_of_range
- * where it has fewer. */
+/** Blocks of the model that the request keeps in 16 bits become so (sl_model_keep_half);
+ * out_of_range where it has fewer. */
 sl_code sl_estimate_request_model(const sl_estimate_request *request, sl_model *model,
                                   sl_errors *err) SL_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* Whether a request that was read can be answered: the engine's rules, at the places of the request. */
+/* Whether a request that was read can be answered: the engine's rules, at the places of the
+ * request. */
 #include <assert.h>
 #include <string.h>
 

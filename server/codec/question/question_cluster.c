@@ -13,9 +13,9 @@
 #define NODE_MEMBERS                                                                               \
     {"accelerator", NULL}, {"node_type", NULL}, {"nodes", NULL}, {"accelerators_per_node", NULL},  \
         {"accelerators", NULL}, {"memory_bytes", NULL}, {"reserved_bytes", NULL},                  \
-        {"scale_up_bytes_per_s", NULL}, {"scale_up_domain", NULL}, {"host_memory_bytes", NULL},    \
-        {"nics", NULL}, {"fabric", NULL}, {"kind", NULL}, {"oversubscription", NULL},              \
-        {"price_per_node_hour", NULL},                                                             \
+        {"scale_up_bytes_per_s", NULL}, {"scale_up_pair_bytes_per_s", NULL},                       \
+        {"scale_up_domain", NULL}, {"host_memory_bytes", NULL}, {"nics", NULL}, {"fabric", NULL},  \
+        {"kind", NULL}, {"oversubscription", NULL}, {"price_per_node_hour", NULL},                 \
     {                                                                                              \
         "accelerator_overrides", NULL                                                              \
     }

@@ -24,8 +24,8 @@ note_padded(sl_estimate_request *request)
         sl_notes_add(&request->notes, "documents_longest", true,
                      "batches are padded to their longest document: those of the sequence length "
                      "asked for are priced, others take less; lengths that vary leave segments "
-                     "idle, a third of what goes by tokens in LitGPT's runs, up to twice as much "
-                     "as that in torchtune's");
+                     "idle, three tenths of what goes by tokens in LitGPT's runs, up to one and a "
+                     "half times that many bytes in most of torchtune's");
     else if (mean < sequence)
         sl_notes_add(&request->notes, "documents_padded", true,
                      "documents that are not packed are padded: rates count padding, about %.0f %% "

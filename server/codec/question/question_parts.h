@@ -39,8 +39,8 @@ sl_code sl_question_check_hosts(sl_estimate_request *request, const sl_node *obj
 /* What a comparison compares; needs the workload's kind. */
 sl_code sl_question_read_comparison(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
 
-/* The members of an inline cluster, checked; those that describe a pool go to *pool. Beside a list of
- * pools they are of all of them. */
+/* The members of an inline cluster, checked; those that describe a pool go to *pool. Beside a list
+ * of pools they are of all of them. */
 sl_code sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
                                  sl_errors *err) SL_MUST_CHECK;
 

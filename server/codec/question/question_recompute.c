@@ -1,4 +1,5 @@
-/* What backward rebuilds: a word, or an object that says over which blocks or which parts of them. */
+/* What backward rebuilds: a word, or an object that says over which blocks or which parts of
+ * them. */
 #include <assert.h>
 
 #include "codec/question/names.h"

@@ -76,8 +76,8 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
     if (code != SL_OK)
         return code;
     if (!present) {
-        request->software = sl_catalog_software(catalog, sl_framework_profiles(workload->framework),
-                                                &request->software_count);
+        request->software = sl_catalog_open_software(
+            catalog, sl_framework_profiles(workload->framework), &request->software_count);
         assert(request->software != NULL);
         if (request->software_count > 1)
             request->unknown |= SL_UNKNOWN_SOFTWARE;

@@ -1,8 +1,10 @@
 /**
- * Which cluster for a model: the smallest, the cheapest and the fastest of those that a request lists and of
- * node types of the catalogue. Each is searched on its own, through the requests that searches take:
+ * Which cluster for a model: the smallest, the cheapest and the fastest of those that a request
+ * lists and of node types of the catalogue. Each is searched on its own, through the requests that
+ * searches take:
  *
- *   sl_candidates_read    the request becomes documents of searches, of as many clusters each as one takes
+ *   sl_candidates_read    the request becomes documents of searches, of as many clusters each as
+ *                         one takes
  *   sl_candidate_name     one cluster of a document that was decoded
  *   sl_candidate_aim      what is looked for there, as a search
  *   sl_candidate_keep     what came of that search
@@ -63,10 +65,10 @@ typedef struct sl_candidates {
 } sl_candidates;
 
 /**
- * Reads what is about candidates: "clusters", "node_types" (names, or "all") of 1 to "max_nodes" nodes, and
- * leaves the rest to sl_search_read. Rules: required_field without any, wrong_type, out_of_range,
- * unknown_field, unknown_node_type, unknown_accelerator for a type whose part the catalogue does not have
- * ("all" leaves these out).
+ * Reads what is about candidates: "clusters", "node_types" (names, or "all") of 1 to "max_nodes"
+ * nodes, and leaves the rest to sl_search_read. Rules: required_field without any, wrong_type,
+ * out_of_range, unknown_field, unknown_node_type, unknown_accelerator for a type whose part the
+ * catalogue does not have ("all" leaves these out).
  */
 sl_code sl_candidates_read(const sl_node *root, const sl_catalog *catalog, sl_arena *arena,
                            sl_errors *warnings, sl_candidates_asked *out,
@@ -77,9 +79,10 @@ sl_code sl_candidate_name(const sl_search_asked *asked, uint32_t index, sl_arena
                           sl_candidate *out, sl_errors *err) SL_MUST_CHECK;
 
 /**
- * The search for one aim on cluster `index` of a decoded document, of any number of nodes where `space`, the
- * request's own, does not say which; false where the aim needs what was not given, and *plan says so. The
- * smallest is looked for in rounds of sizes that double: it is found in the first that has a plan.
+ * The search for one aim on cluster `index` of a decoded document, of any number of nodes where
+ * `space`, the request's own, does not say which; false where the aim needs what was not given, and
+ * *plan says so. The smallest is looked for in rounds of sizes that double: it is found in the
+ * first that has a plan.
  */
 bool sl_candidate_aim(sl_search_asked *asked, const sl_space *space, uint32_t index, sl_aim aim,
                       sl_candidate_plan *plan);

@@ -51,31 +51,32 @@ typedef struct sl_search_asked {
 } sl_search_asked;
 
 /**
- * Reads everything that needs neither model nor inventory; all faults are collected, each once. *out is
- * in the arena, and is what could be read even where SL_OK is not the answer; NULL: SL_E_MEMORY.
+ * Reads everything that needs neither model nor inventory; all faults are collected, each once.
+ * *out is in the arena, and is what could be read even where SL_OK is not the answer; NULL:
+ * SL_E_MEMORY.
  * warnings   NULL, or where unknown fields go instead of being errors
- * Rules: those of sl_estimate_request_read, and at the members of a search required_field, wrong_type,
- * out_of_range, unknown_field, unknown_value, conflicting_fields, not_modelled.
+ * Rules: those of sl_estimate_request_read, and at the members of a search required_field,
+ * wrong_type, out_of_range, unknown_field, unknown_value, conflicting_fields, not_modelled.
  */
 sl_code sl_search_read(const sl_node *root, const sl_catalog *catalog, sl_arena *arena,
                        sl_errors *warnings, sl_search_asked **out, sl_errors *err) SL_MUST_CHECK;
 
-/** What of[index] needs of its inventory: sl_estimate_request_pool, its faults at the cluster's place.
- * hosts: NULL where nobody observed them. */
+/** What of[index] needs of its inventory: sl_estimate_request_pool, its faults at the cluster's
+ * place. hosts: NULL where nobody observed them. */
 sl_code sl_search_pool(sl_search_asked *asked, uint32_t index, const struct sl_host_status *hosts,
                        const char *spec, size_t size, const sl_catalog *catalog,
                        sl_errors *err) SL_MUST_CHECK;
 
-/** Questions about `model`, which became the requests' (sl_estimate_request_model) before: asked->request
- * is what sl_search_prepare takes. Needs the cluster of every request. */
+/** Questions about `model`, which became the requests' (sl_estimate_request_model) before:
+ * asked->request is what sl_search_prepare takes. Needs the cluster of every request. */
 sl_code sl_search_decode(sl_search_asked *asked, const sl_model *model,
                          sl_errors *err) SL_MUST_CHECK;
 
 /** What a review of the plans found is to say. */
 sl_review_wish sl_search_wish(const sl_search_asked *asked);
 
-/** Whether it is to be said what would give a search of that outcome an answer: where none of its plans is
- * legal or has room, for what misses a constraint says by how much. */
+/** Whether it is to be said what would give a search of that outcome an answer: where none of its
+ * plans is legal or has room, for what misses a constraint says by how much. */
 bool sl_search_is_relaxed(const sl_search_asked *asked, const sl_search_outcome *outcome);
 
 /** As sl_estimate_request_hash, over the specs of all inventories. */
@@ -110,8 +111,8 @@ typedef struct sl_search_document {
 /** The answer, as one object. */
 void sl_search_write(sl_writer *writer, const sl_search_document *document);
 
-/** One event of progress, as one object: counts, the best so far and the front so far in few members
- * each. Needs asked, search, outcome, state and elapsed_s. */
+/** One event of progress, as one object: counts, the best so far and the front so far in few
+ * members each. Needs asked, search, outcome, state and elapsed_s. */
 void sl_progress_write(sl_writer *writer, const sl_search_document *document);
 
 #endif

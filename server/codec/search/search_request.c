@@ -32,8 +32,8 @@ is_known(const sl_error *fault, const sl_errors *err)
     return false;
 }
 
-/* Faults of a part that was read as if it were a request of its own: "/cluster/nodes" is where `prefix`
- * stands. Those that the parts before had, too, are told once. */
+/* Faults of a part that was read as if it were a request of its own: "/cluster/nodes" is where
+ * `prefix` stands. Those that the parts before had, too, are told once. */
 static void
 move_faults(const sl_errors *from, const char *prefix, const char *part, sl_errors *err)
 {

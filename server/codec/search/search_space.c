@@ -10,8 +10,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* FSDP's words for stage and group: a group of a node is one of its accelerators, which the clusters
- * know. sl_space_fix puts it in the place of this mark. */
+/* FSDP's words for stage and group: a group of a node is one of its accelerators, which the
+ * clusters know. sl_space_fix puts it in the place of this mark. */
 #define GROUP_OF_NODE UINT64_MAX
 
 static const char *const layouts[] = {

@@ -162,7 +162,8 @@ sl_reason_needed(const sl_search_reason *reason)
     return 0.0;
 }
 
-/* By which share of it the nearest plan misses what was asked; below 0 for what is no constraint. */
+/* By which share of it the nearest plan misses what was asked; below 0 for what is no
+ * constraint. */
 static double
 share_missed(const sl_search_reason *reason, const sl_search_request *request)
 {

@@ -261,7 +261,8 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
 {
     sl_memory_case c = sl_evaluate_bare_case(question, combination, priced);
 
-    sl_hold(question->model, &combination->workload, &combination->plan, priced->prices, holdings);
+    sl_hold(question->model, &combination->workload, &combination->plan, &priced->slice,
+            priced->prices, holdings);
     c.holdings = holdings;
     return c;
 }

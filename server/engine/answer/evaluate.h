@@ -19,8 +19,8 @@ typedef enum sl_clock {
     SL_CLOCK_HIGH
 } sl_clock;
 
-/** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for another
- * recomputation of it that is not by modules. */
+/** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for
+ * another recomputation of it that is not by modules. */
 typedef struct sl_priced {
     sl_slice slice;                     /* on the first pool */
     sl_slice others[SL_POOLS_MAX - 1];  /* ... and on those after it */
@@ -56,9 +56,9 @@ typedef struct sl_known {
 
 void sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_known *out);
 
-/** Memory of the ranks that may need most, and the step: bytes and seconds of every term without what
- * they are made of, and nothing else of *out, so that many plans can be tried. False when no device
- * could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
+/** Memory of the ranks that may need most, and the step: bytes and seconds of every term without
+ * what they are made of, and nothing else of *out, so that many plans can be tried. False when no
+ * device could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
 bool sl_evaluate(const sl_question *question, const sl_combination *combination,
                  const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
@@ -67,23 +67,23 @@ bool sl_evaluate(const sl_question *question, const sl_combination *combination,
 bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
                            const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
-/** Whether both ends of what the fullest rank may reserve [bytes] say of it what its peak says: that
- * it fits, or that it does not. What is outside the allocator is as large at either end. */
+/** Whether both ends of what the fullest rank may reserve [bytes] say of it what its peak says:
+ * that it fits, or that it does not. What is outside the allocator is as large at either end. */
 bool sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes);
 
-/** The step of a combination, which some device holds, at the end of the range of clocks and links; it is
- * evaluated in `scratch`. */
+/** The step of a combination, which some device holds, at the end of the range of clocks and links;
+ * it is evaluated in `scratch`. */
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,
                            bool slow, sl_estimate *scratch);
 
-/** What published runs lie beside that range: noise between machines and releases; of what the host issues,
- * which jitters and waits for other hosts; of traffic in the open, which shares its links with others. Of
- * a step that was explained. */
+/** What published runs lie beside that range: noise between machines and releases; of what the host
+ * issues, which jitters and waits for other hosts; of traffic in the open, which shares its links
+ * with others. Of a step that was explained. */
 double sl_evaluate_spread_ratio(const sl_time *time);
 
-/** The values that stand for a question whose open fields are software, attention and dropout at most,
- * where one will do: of its plausible combinations one of the newest release, with the newest kernel.
- * False when none is legal: *refused, empty before, says why. */
+/** The values that stand for a question whose open fields are software, attention and dropout at
+ * most, where one will do: of its plausible combinations one of the newest release, with the newest
+ * kernel. False when none is legal: *refused, empty before, says why. */
 bool sl_evaluate_plausible(const sl_question *question, sl_combination *out,
                            sl_errors *refused) SL_MUST_CHECK;
 

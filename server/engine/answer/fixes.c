@@ -171,8 +171,8 @@ try_gradient_sync(trial *t, const sl_combination *now)
     (void)try_named(t, "gradient_sync", c);
 }
 
-/* To the host, when the device is too small; what that costs in time is not known where the link to the host
- * is not. Both go only where neither alone is enough. */
+/* To the host, when the device is too small; what that costs in time is not known where the link to
+ * the host is not. Both go only where neither alone is enough. */
 static void
 try_offload(trial *t, const sl_combination *now)
 {
@@ -249,8 +249,8 @@ try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX]
     }
 }
 
-/* Pools of different parts: layers in proportion to their speed, and where that does not fit, to their
- * memory. */
+/* Pools of different parts: layers in proportion to their speed, and where that does not fit, to
+ * their memory. */
 static void
 try_layouts(trial *t, const sl_combination *now)
 {

@@ -198,8 +198,9 @@ note_sharding(const sl_question *question, sl_estimate *out)
         sl_note_add(
             out, true, "cuda_graphs_coarse",
             out->workload.graphs == SL_GRAPHS_LAYER
-                ? "what captured blocks read from is counted as two hidden states for each; no "
-                  "measured run decides it"
+                ? "captured blocks keep their output, a hidden state for each in flight; before "
+                  "TransformerEngine 2.6 also a copy of their input and two gradients, which are "
+                  "not counted; no measured run decides it"
                 : "a graph of the whole step is counted as no buffers of its own; no measured run "
                   "decides it");
     if (out->workload.optimizer_in_backward)
@@ -515,10 +516,8 @@ note_coarse(sl_estimate *out)
             "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as timelines do, the "
             "step may be more than 5 % off this figure",
         [SL_COARSE_COPIES] =
-            "activations that go to the host are of blocks of several kinds, or of several chunks "
-            "a "
-            "rank: simulated one by one, as timelines do, the step may be more than 5 % off this "
-            "figure",
+            "activations that go to the host are of blocks of several kinds: simulated one by "
+            "one, as timelines do, the step may be more than 5 % off this figure",
         [SL_COARSE_CHUNKS] =
             "chunks of interleaved stages differ in length: simulated, as timelines do, the step "
             "may be more than 5 % off this figure",

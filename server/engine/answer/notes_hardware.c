@@ -67,8 +67,9 @@ note_rates(const sl_question *question, sl_estimate *out)
         sl_note_add(
             out, true, "products_unaligned",
             "a matrix product has rows of no whole number of 16 bytes (of 16 bits, a width that is "
-            "no multiple of 8): tensor cores take it slower, which is not priced; a padded "
-            "vocabulary, or heads of another width, would spare that");
+            "no multiple of 8): tensor cores take it slower, priced at half the rate of aligned "
+            "ones (0.33 to 0.7 are known); a padded vocabulary, or heads of another width, would "
+            "spare that");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
     if (!half && !has_low_law(part, out->workload.precision))
@@ -111,10 +112,9 @@ note_links(const sl_question *question, sl_estimate *out)
     }
     if (cluster->accelerator.collective_origin != SL_ORIGIN_MEASURED &&
         cluster->accelerators_per_node > 1)
-        sl_note_add(
-            out, true, "collectives_scaled",
-            "collectives inside a node of this part were not measured: the nearest law was scaled "
-            "by the link rate");
+        sl_note_add(out, true, "collectives_scaled",
+                    "collectives inside such a node were not measured: the nearest law was scaled "
+                    "by the link rate");
     if (host)
         sl_note_add(
             out, true, "pcie_collectives",

@@ -1,4 +1,5 @@
-/* How far a step may lie from what is predicted: clocks, links, and what nobody knows of machines. */
+/* How far a step may lie from what is predicted: clocks, links, and what nobody knows of
+ * machines. */
 #include "engine/answer/evaluate.h"
 
 #include <assert.h>

@@ -262,7 +262,8 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     }
 }
 
-/* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
+/* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the
+ * mean. */
 static double
 waited_s(const sl_memory_case *c, double step_s)
 {
@@ -317,7 +318,8 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     const bool paced = sl_step_data_pace(c, times, busy);
     const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
 
-    /* Not the whole struct: every term is set below, and of a plan that is not explained no inputs. */
+    /* Not the whole struct: every term is set below, and of a plan that is not explained no
+     * inputs. */
     out->step_s = out->ideal_s = out->exposed_communication_s = 0.0;
     out->slowest_pool = out->slowest_links = 0;
     out->communication_count = 0;
@@ -325,7 +327,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
     const sl_sent sent = sl_step_sends(c, m, busy, &span, out);
-    sl_step_data(c, times, paced ? &span.slowest : NULL, out);
+    sl_step_data(c, times, busy, paced ? &span.slowest : NULL, out);
     sl_step_optimizer(c, times[span.slowest], out);
     set_overhead(c, out);
     if (c->explained)

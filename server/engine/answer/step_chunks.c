@@ -6,9 +6,9 @@
 #include "engine/extremes.h"
 #include "engine/schedule/pipeline.h"
 
-/* By how much chunks of ranks that differ may slow each other, and how many times as long as others chunks
- * inside the model may take: of drawn plans below both the formulas come within 5 % of the step simulated
- * (tests/unit/combinations_test.c). */
+/* By how much chunks of ranks that differ may slow each other, and how many times as long as others
+ * chunks inside the model may take: of drawn plans below both the formulas come within 5 % of the
+ * step simulated (tests/unit/combinations_test.c). */
 static const double in_step_ratio = 1.05;
 static const double uneven_ratio = 1.6;
 
@@ -77,8 +77,8 @@ sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
         share_rest(plan, r, &busy[r], passes);
 }
 
-/* Ranks go through their chunks about in step: with the first ones all of them, then with the second ones.
- * How long they take differs among those, or which rank is the slowest. */
+/* Ranks go through their chunks about in step: with the first ones all of them, then with the
+ * second ones. How long they take differs among those, or which rank is the slowest. */
 bool
 sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
                       double slowest_s)
@@ -116,7 +116,8 @@ sl_step_runs(const sl_plan *plan, uint64_t m)
     return sl_ring_runs(plan, m) || runs_v(plan, m);
 }
 
-/* The longest of a rank by itself: the optimizer does not wait for all (engine/schedule/schedule.h). */
+/* The longest of a rank by itself: the optimizer does not wait for all
+ * (engine/schedule/schedule.h). */
 static double
 run_v_s(const sl_ring *of)
 {

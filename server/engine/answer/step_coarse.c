@@ -1,10 +1,11 @@
-/* When a step's closed form is no more than a first answer, and why. */
+/* When a pipeline's closed form is no more than a first answer, and why. That of one stage is the
+ * recurrence that is simulated (step_flow.c). */
 #include "engine/answer/step_parts.h"
 
-/* Of the step, traffic that nothing hides; and where the order of passes and sends was run, reductions and
- * gathers in the open, which then have the links of late sends to share, and chunks that differ with their
- * parts of them. Of 3,467 drawn plans those below come within 5 % of the step simulated
- * (tests/unit/combinations_test.c). */
+/* Of the step, traffic that nothing hides; and where the order of passes and sends was run,
+ * reductions and gathers in the open, which then have the links of late sends to share, and chunks
+ * that differ with their parts of them. Of 683 drawn pipelines those below come within 5 % of the
+ * step simulated (tests/unit/combinations_test.c). */
 static const double traffic_ratio = 0.09;
 static const double late_data_ratio = 0.02;
 static const double uneven_data_ratio = 0.05;
@@ -15,17 +16,22 @@ seconds_of(const sl_time *time, sl_term_id id)
     return time->terms[id - SL_TERM_FORWARD].value;
 }
 
-/* Whether copies to the host go by a rank's mean block, and blocks or chunks have their own. */
+/* Whether copies to the host go by a rank's mean block, and blocks that are simulated one by one
+ * have their own. */
 static bool
 copies_differ(const sl_memory_case *c)
 {
     return c->workload->offload.activations && c->cluster->accelerator.host_bytes_per_s > 0.0 &&
-           (c->plan->virtual_pipeline > 1 || !c->holdings->cut.alike);
+           c->plan->pipeline == 1 && !c->holdings->cut.alike;
 }
 
 sl_coarse
 sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time)
 {
+    if (sl_plan_goes_by_layer(c->plan) &&
+        (sl_step_flows(c) || !c->workload->offload.activations)) /* what is lent hides nowhere */
+        return SL_COARSE_NONE;
+
     const double data_s = seconds_of(time, SL_TERM_DATA_COMMUNICATION);
     const double open_s = data_s +
                           (sent->run ? 0.0 : seconds_of(time, SL_TERM_PIPELINE_COMMUNICATION)) +

@@ -1,4 +1,4 @@
-/* What a step does with gradients, parameters and states: over the data ranks, and by the optimizer. */
+/* What a step sends of gradients and parameters over the data ranks. */
 #include "engine/answer/step_parts.h"
 
 #include <assert.h>
@@ -12,15 +12,9 @@
 #include "engine/placement/lent.h"
 #include "engine/placement/ranks.h"
 #include "engine/placement/unit.h"
-#include "engine/price/host.h"
 
-static const double optimizer_bandwidth_ratio = 0.85;
-
-/* Gradients are reduced with each micro-batch or once (sl_plan_gradient_sync). Divided parameters are
- * gathered for each forward, and for each backward where they were let go, or once where they stay;
- * whole ones once, after the optimizer wrote its part. */
-static sl_data_rounds
-count_rounds(const sl_memory_case *c)
+sl_data_rounds
+sl_step_data_rounds(const sl_memory_case *c)
 {
     const double m =
         (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
@@ -55,8 +49,9 @@ find_groups(const sl_memory_case *c, sl_data_groups *out)
     out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
                              : sl_group_of(cluster, 1, 1);
     out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
-    out->rounds = count_rounds(c);
+    out->rounds = sl_step_data_rounds(c);
     out->reduce = sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
+    out->owners = sl_states_has_owners(c->software, plan);
     assert(sharded || out->rounds.gathers == 0.0); /* else one way would not do for both */
     sl_transfer_prepare(cluster, &out->shard, !sharded, &out->dense);
     if (has_experts)
@@ -72,15 +67,25 @@ sl_step_data_groups(const sl_memory_case *c)
     return out;
 }
 
+/* Broadcasts and reductions to an owner go around the ring like gathers and scattered reductions
+ * of a little more. */
+static double
+piece_s(const sl_data_groups *groups, const sl_transfer *over, sl_collective kind, double bytes)
+{
+    return sl_transfer_s(over, kind,
+                         groups->owners ? bytes * sl_collective_message_ratio(over->group.ranks)
+                                        : bytes);
+}
+
 /* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
 static double
 over_data_s(const sl_data_groups *groups, sl_collective kind, double pieces, double dense,
             double routed)
 {
     const double routed_s =
-        routed > 0.0 ? sl_transfer_s(&groups->routed, kind, routed / pieces) : 0.0;
+        routed > 0.0 ? piece_s(groups, &groups->routed, kind, routed / pieces) : 0.0;
 
-    return pieces * (sl_transfer_s(&groups->dense, kind, dense / pieces) + routed_s);
+    return pieces * (piece_s(groups, &groups->dense, kind, dense / pieces) + routed_s);
 }
 
 /* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
@@ -113,8 +118,8 @@ cover_of(const sl_memory_case *c, const sl_rank_time *t)
                    .backward_s = copies * (t->backward.computing_s + t->again.computing_s)};
 }
 
-/* Of `seconds` in so many rounds what nothing hides: `beside_s` of each does, and `between_s` before the next
- * one. What is left of the last has nothing after it. */
+/* Of `seconds` in so many rounds what nothing hides: `beside_s` of each does, and `between_s`
+ * before the next one. What is left of the last has nothing after it. */
 static double
 visible_s(const sl_software *software, double seconds, double rounds, double beside_s,
           double between_s)
@@ -124,8 +129,8 @@ visible_s(const sl_software *software, double seconds, double rounds, double bes
         sl_price_visible_s(software, seconds / rounds, beside_s, true));
 }
 
-/* Of `seconds` once in a step what nothing hides: `edge_s` lies under nothing. Interleaved, a chunk's part is
- * wanted a group of micro-batches after that of the one before. */
+/* Of `seconds` once in a step what nothing hides: `edge_s` lies under nothing. Interleaved, a
+ * chunk's part is wanted a group of micro-batches after that of the one before. */
 static double
 once_s(const sl_memory_case *c, double seconds, double edge_s, double cover_s)
 {
@@ -143,20 +148,52 @@ once_s(const sl_memory_case *c, double seconds, double edge_s, double cover_s)
     return sl_price_visible_s(c->software, seconds, seconds - open_s, true);
 }
 
-/* Of reductions what nothing hides. The last lies under nothing; the others run under backward, beside what
- * is gathered for it over the same links, and while the next micro-batch runs forward unless that is
- * gathered for. Copies of the states that have links of their own are summed while the next part is
- * reduced. */
+/* Whether gradients go one of two ways, over the network or not, unlike those of the shards. */
+static bool
+goes_otherwise(const sl_data_groups *groups, double seconds, sl_level level)
+{
+    return seconds <= 0.0 ||
+           (level == SL_LEVEL_NETWORK) != (groups->shard.level == SL_LEVEL_NETWORK);
+}
+
+/* Whether gradients are reduced while backward runs. */
+static bool
+reduces_beside(const sl_memory_case *c, const sl_data_time *d)
+{
+    return c->software->overlap_gradient_reduce && !d->whole &&
+           !sl_states_reduces_after(c->workload, c->plan);
+}
+
+/* Copies of the states that have links of their own are summed while the next part is reduced. */
+static bool
+sums_beside(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d)
+{
+    return reduces_beside(c, d) && d->replica_s + d->copy_s > 0.0 &&
+           goes_otherwise(groups, d->replica_s, groups->replicas.level) &&
+           goes_otherwise(groups, d->copy_s, d->copy_level);
+}
+
+double
+sl_step_reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d)
+{
+    const double early = 1.0 - d->last / d->rounds.reduces;
+    const double others_s = d->replica_s + d->copy_s;
+
+    return sums_beside(c, groups, d) ? d->last_s + early * sl_larger(d->reduce_s, others_s)
+                                     : d->reduce_s + others_s;
+}
+
+/* Of reductions what nothing hides. The last lies under nothing; the others run under backward,
+ * beside what is gathered for it over the same links, and while the next micro-batch runs forward
+ * unless that is gathered for. */
 static double
 reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
-             double last, const sl_data_time *d)
+             const sl_data_time *d)
 {
     const sl_software *software = c->software;
-    const bool beside = software->overlap_gradient_reduce && !d->whole &&
-                        !sl_states_reduces_after(c->workload, c->plan);
     const cover one = cover_of(c, t);
     const double rounds = d->rounds.reduces;
-    const double early = 1.0 - last / rounds;
+    const double early = 1.0 - d->last / rounds;
     const double reduce_s = early * d->reduce_s;
     const double others_s = early * (d->replica_s + d->copy_s);
     const double gather_s = d->gathered > 0.0 ? d->gather_s / d->gathered : 0.0;
@@ -164,12 +201,9 @@ reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     const double backward_s = gathers ? sl_larger(0.0, one.backward_s - gather_s) : one.backward_s;
     const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one.forward_s;
 
-    const bool apart = others_s > 0.0 && (groups->replicas.level == SL_LEVEL_NETWORK) !=
-                                             (groups->shard.level == SL_LEVEL_NETWORK);
-
-    if (!beside)
+    if (!reduces_beside(c, d))
         return d->last_s + reduce_s + others_s;
-    if (apart)
+    if (sums_beside(c, groups, d))
         return d->last_s +
                sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
                          visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
@@ -180,8 +214,8 @@ reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
 
 /* Of the elements `routed` are shared over fewer ranks [ratio]. */
 static void
-measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
-                const sl_holding *holding, const sl_edges *edges, double routed, sl_data_time *d)
+measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_holding *holding,
+                const sl_edges *edges, double routed, sl_data_time *d)
 {
     const sl_data_rounds rounds = groups->rounds;
     const sl_elements *elements = &holding->elements;
@@ -199,25 +233,11 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
     d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
     d->gather_s = d->fetch_s + d->gathered * again * one_s;
     d->first_s = first * d->gather_s * rounds.starts / d->gathered;
-    const cover covered = cover_of(c, t);
-    const bool beside = c->software->overlap_parameter_gather && !d->whole;
-    if (beside && rounds.gathers == 1.0) {
-        d->gather_exposed_s = once_s(c, d->gather_s, d->first_s, covered.forward_s);
-        return;
-    }
-    const double rest_s = d->gather_s - d->first_s;
-    const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
-    d->gather_exposed_s =
-        d->first_s +
-        sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered.forward_s,
-                           beside) +
-        sl_price_visible_s(c->software, again_s,
-                           (rounds.gathers - rounds.starts) * covered.backward_s, beside);
 }
 
+/* What travels, and of that what lies under nothing. */
 static void
-measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
-             uint32_t r, double drained_s, sl_data_time *d)
+measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t r, sl_data_time *d)
 {
     const sl_cluster *cluster = c->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
@@ -229,8 +249,8 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
 
     d->rounds = rounds;
     d->replica_s = d->replica_bytes = d->copy_s = d->copy_bytes = 0.0;
-    d->gather_s = d->gather_bytes = d->gather_exposed_s = d->first_s = d->fetch_s = d->gathered =
-        0.0;
+    d->gather_s = d->gather_bytes = d->first_s = d->fetch_s = d->gathered = 0.0;
+    d->gather_exposed_s = d->reduce_exposed_s = d->copied_s = 0.0;
     d->copy_level = SL_LEVEL_SCALE_UP;
     const double routed = elements->all > 0.0 ? elements->routed / elements->all : 0.0;
     const double reduce_bytes =
@@ -254,12 +274,44 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
     d->whole = !c->software->traced_sharding &&
                sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    const double all = sl_larger(1.0, elements->all);
-    d->last_s = edges.last / all * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
+    d->last = edges.last / sl_larger(1.0, elements->all);
+    d->last_s = d->last * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
     if (rounds.gathers > 0.0)
-        measure_gathers(c, groups, t, holding, &edges, routed, d);
-    d->reduce_exposed_s =
-        sl_larger(0.0, reductions_s(c, groups, t, edges.last / all, d) - drained_s);
+        measure_gathers(c, groups, holding, &edges, routed, d);
+}
+
+/* Of gathers what nothing hides. */
+static double
+gathers_s(const sl_memory_case *c, const sl_rank_time *t, const sl_data_time *d)
+{
+    const sl_data_rounds rounds = d->rounds;
+    const cover covered = cover_of(c, t);
+    const bool beside = c->software->overlap_parameter_gather && !d->whole;
+
+    if (rounds.gathers <= 0.0)
+        return 0.0;
+    if (beside && rounds.gathers == 1.0)
+        return once_s(c, d->gather_s, d->first_s, covered.forward_s);
+    const double rest_s = d->gather_s - d->first_s;
+    const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
+    return d->first_s +
+           sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered.forward_s,
+                              beside) +
+           sl_price_visible_s(c->software, again_s,
+                              (rounds.gathers - rounds.starts) * covered.backward_s, beside);
+}
+
+static void
+measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+             uint32_t r, double filled_s, double drained_s, sl_data_time *d)
+{
+    measure_traffic(c, groups, r, d);
+    if (sl_step_flows(c)) {
+        sl_step_flow(c, groups, t, d);
+        return;
+    }
+    d->gather_exposed_s = sl_larger(0.0, gathers_s(c, t, d) - filled_s);
+    d->reduce_exposed_s = sl_larger(0.0, reductions_s(c, groups, t, d) - drained_s);
 }
 
 sl_data_time
@@ -268,7 +320,7 @@ sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const s
 {
     sl_data_time d;
 
-    measure_rank(c, groups, t, r, drained_s, &d);
+    measure_rank(c, groups, t, r, 0.0, drained_s, &d);
     return d;
 }
 
@@ -291,7 +343,8 @@ sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
     return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }
 
-/* DataParallel: parameters and inputs out, outputs and gradients in, of every micro-batch and in the open. */
+/* DataParallel: parameters and inputs out, outputs and gradients in, of every micro-batch and in
+ * the open. */
 static void
 evaluate_lent(const sl_memory_case *c, sl_time *out)
 {
@@ -329,7 +382,7 @@ sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
                   sl_busy busy[SL_PIPELINE_MAX])
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan);
-    const sl_data_rounds rounds = count_rounds(c);
+    const sl_data_rounds rounds = sl_step_data_rounds(c);
     double forward_s = 0.0;
     double backward_s = 0.0;
 
@@ -343,7 +396,7 @@ sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
             sl_data_groups groups;
             sl_data_time d;
             find_groups(at, &groups);
-            measure_rank(at, &groups, times[r], r, 0.0, &d);
+            measure_rank(at, &groups, times[r], r, 0.0, 0.0, &d);
             forward_s = rounds.gathers > 1.0 ? d.gather_exposed_s / m : 0.0;
             backward_s = rounds.reduces > 1.0 ? d.reduce_exposed_s / m : 0.0;
         }
@@ -356,13 +409,15 @@ sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
 /* The rank that shows most: what is behind the others when all have ended their passes. */
 static void
 find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
-           sl_data_groups *groups, sl_data_time *out)
+           const sl_busy busy[SL_PIPELINE_MAX], sl_data_groups *groups, sl_data_time *out)
 {
     const sl_plan *plan = c->plan;
     sl_data_time at_hand;
     uint32_t worst = 0;
+    double filled_s = 0.0;
     double drained_s = 0.0;
 
+    assert(plan->pipeline >= 1);
     for (uint32_t r = 0; r < plan->pipeline; r++) {
         sl_memory_case space;
         const sl_memory_case *at = sl_case_of_stage(c, r, &space);
@@ -371,17 +426,15 @@ find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_
             find_groups(at, groups);
         /* What repeats the rank before drains longer, and shows less of the same traffic. */
         if (!repeats(c, r)) {
-            measure_rank(at, groups, times[r], r, drained_s, d);
+            measure_rank(at, groups, times[r], r, filled_s, drained_s, d);
             if (r > 0 && d->reduce_exposed_s + d->gather_exposed_s >
                              out->reduce_exposed_s + out->gather_exposed_s) {
                 *out = *d;
                 worst = r;
             }
         }
-        const sl_busy busy = {.backward_s =
-                                  times[r]->backward.computing_s + times[r]->again.computing_s,
-                              .weight_s = times[r]->weight_s};
-        drained_s += sl_schedule_drain_s(plan, &busy);
+        drained_s += sl_schedule_drain_s(plan, &busy[r]);
+        filled_s += sl_schedule_fill_s(plan, busy[r].all_s - busy[r].backward_s);
     }
     if (c->pools != NULL) { /* those of the last rank are at hand */
         sl_memory_case space;
@@ -391,7 +444,7 @@ find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_
 
 void
 sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
-             const uint32_t *paced, sl_time *out)
+             const sl_busy busy[SL_PIPELINE_MAX], const uint32_t *paced, sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
@@ -408,10 +461,13 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
         sl_memory_case space;
         const sl_memory_case *at = sl_case_of_stage(c, *paced, &space);
         find_groups(at, &groups);
-        measure_rank(at, &groups, times[*paced], *paced, 0.0, &worst);
+        measure_rank(at, &groups, times[*paced], *paced, 0.0, 0.0, &worst);
     } else {
-        find_worst(c, times, &groups, &worst);
+        find_worst(c, times, busy, &groups, &worst);
     }
+    if (c->workload->offload.activations && sl_step_flows(c))
+        SL_SET_TERM(c, out, SL_TERM_ACTIVATION_OFFLOAD, worst.copied_s,
+                    {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
     const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
     const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
@@ -427,121 +483,16 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
                 {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
     if (!c->explained)
         return;
+    sl_step_add_communication(c, out, "data", groups.owners ? SL_COLLECTIVE_REDUCE : groups.reduce,
+                              groups.shard.level, worst.reduce_bytes, worst.reduce_s,
+                              exposed * worst.reduce_s);
     sl_step_add_communication(
-        c, out, "data",
-        plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-        groups.shard.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, groups.shard.level,
-                              worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
+        c, out, "data", groups.owners ? SL_COLLECTIVE_BROADCAST : SL_COLLECTIVE_ALL_GATHER,
+        groups.shard.level, worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
     sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
                               worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
     sl_step_add_communication(c, out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
                               worst.copy_bytes, worst.copy_s, exposed * worst.copy_s);
     sl_step_add_communication(c, out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes,
                               tied_s, tied_s);
-}
-
-/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
-static double
-host_sweep_s(const sl_memory_case *c)
-{
-    double seconds = 0.0;
-
-    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++) {
-        const sl_held held = sl_schedule_all_held(c->plan, r);
-        seconds += sl_host_measure(c, &held).sweep_s;
-    }
-    return seconds;
-}
-
-/* How often gradients go down. */
-static double
-host_rounds(const sl_memory_case *c)
-{
-    return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : count_rounds(c).reduces;
-}
-
-sl_host_step
-sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
-{
-    return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
-}
-
-/* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
- * then the update, and the parameters up again. */
-static void
-evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
-                   double backward_s, sl_time *out)
-{
-    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
-    const sl_host_step step = sl_step_on_host(c, most);
-    const double sent_s =
-        sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
-
-    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
-                {"parameters", trained}, {"host_update_s", step.update_s},
-                {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
-                {"parameters_s", step.parameters_s},
-                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
-}
-
-/* What the stage holds whose update takes longest, and the rate of the memory there. */
-static const sl_holding *
-find_slowest_update(const sl_memory_case *c, double *rate)
-{
-    const sl_holding *most = sl_holding_of(c->holdings, 0);
-
-    *rate = c->slice->accelerator->memory_bytes_per_s;
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_memory_case space;
-        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
-        const sl_holding *holding = sl_holding_of(c->holdings, r);
-        if (holding->elements.all * *rate <= most->elements.all * own)
-            continue;
-        most = holding;
-        *rate = own;
-    }
-    return most;
-}
-
-/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
- * update, which reads and writes states and master weights and writes the parameters. Zeroing
- * sweeps the whole local gradient. */
-void
-sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out)
-{
-    const sl_shards *shards = &c->holdings->shards;
-    double rate = 0.0;
-    const sl_holding *most = find_slowest_update(c, &rate);
-    const bool frozen = sl_adapter_on(&c->workload->adapter);
-    sl_layout adapters;
-    const sl_elements trained =
-        frozen ? sl_states_trained(c->workload, &most->elements, &adapters) : most->elements;
-    const sl_layout layout = frozen ? adapters : most->layouts.all;
-
-    if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, out);
-        return;
-    }
-
-    const double g = layout.gradient_bytes;
-    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
-    const double all = sl_larger(1.0, trained.all);
-    const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));
-    const double zeroed = g * sl_states_at_rest(&trained, &shards->gradients) / all;
-    /* Without a master copy the update reads the parameters themselves. */
-    const double weights = layout.master_bytes > 0.0
-                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
-                               : 2.0 * layout.parameter_bytes;
-    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
-    const double bandwidth = optimizer_bandwidth_ratio * rate;
-
-    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
-    const double host_s = host_sweep_s(c) * (sharded + g);
-
-    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP,
-                trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
-                {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
-                {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
-                {"bandwidth_bytes_per_s", bandwidth});
 }

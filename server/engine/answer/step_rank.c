@@ -44,8 +44,8 @@ add_layers(double layers, const sl_pass_price *pass, sl_pass_time *sum)
     sum->issued_s += layers * pass->issued_s;
 }
 
-/* Seconds that the device waits for the host: what both do of a pass runs side by side, but for what
- * is awaited. `again` of the layers recompute, in one go with their backward pass. */
+/* Seconds that the device waits for the host: what both do of a pass runs side by side, but for
+ * what is awaited. `again` of the layers recompute, in one go with their backward pass. */
 static void
 add_launch_waits(const sl_memory_case *c, const sl_kind_price *price, double layers, double again,
                  sl_rank_time *t)
@@ -73,8 +73,8 @@ add_kind(const sl_memory_case *c, const sl_kind_price *price, double layers, dou
     t->flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
 }
 
-/* Copies of the share of blocks that leave run beside the passes of all, spread over them (TransformerEngine,
- * layer_window_map): of the longer of the two what is beyond the passes. */
+/* Copies of the share of blocks that leave run beside the passes of all, spread over them
+ * (TransformerEngine, layer_window_map): of the longer of the two what is beyond the passes. */
 static void
 add_copies(const sl_memory_case *c, uint32_t kind, double layers, double share, bool again,
            sl_rank_time *t)
@@ -109,6 +109,7 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
     const sl_model *model = c->question->model;
     const double copies = sl_schedule_copies(c->plan);
     const bool each = sl_recompute_each(c->workload);
+    const bool copied = c->workload->offload.activations && !sl_step_flows(c); /* else there */
 
     /* In parts: as a whole it would be cleared word by word. */
     out->forward = out->backward = out->again = (sl_pass_time){0};
@@ -126,13 +127,13 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
         if (!block)
             continue;
         out->weight_s += layers * c->prices[k].weight_s;
-        if (c->workload->offload.activations) {
-            const uint32_t leaving = sl_offload_leaving(c->workload, stage->blocks);
-            const double share = (double)leaving / stage->blocks;
+        if (copied) {
+            /* Of all chunks of the rank. */
+            const uint32_t blocks = sl_holding_of(c->holdings, held->rank)->stage.blocks;
+            const double share = (double)sl_offload_leaving(c->workload, blocks) / blocks;
             /* Other stages go on with another micro-batch first. */
-            const bool stays =
-                c->plan->pipeline == 1 && sl_offload_last_stays(c->workload, stage->blocks);
-            const double gone = stays ? 1.0 - 1.0 / stage->blocks : 1.0;
+            const bool stays = c->plan->pipeline == 1 && sl_offload_last_stays(c->workload, blocks);
+            const double gone = stays ? 1.0 - 1.0 / blocks : 1.0;
             add_copies(c, k, gone * again, share, true, out);
             add_copies(c, k, gone * (layers - again), share, false, out);
         }

@@ -5,12 +5,12 @@
 #include "engine/extremes.h"
 #include "engine/placement/ranks.h"
 
-/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone. Coarse: read
- * off drawn plans (tests/unit/combinations_test.c). */
+/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone.
+ * Coarse: read off drawn plans (tests/unit/combinations_test.c). */
 static const double hidden_ratio = 0.01;
 
-/* Of a span of DualPipe, whose ranks wait for each other both ways with every pair of passes, all sends. Coarse
- * as well. */
+/* Of a span of DualPipe, whose ranks wait for each other both ways with every pair of passes, all
+ * sends. Coarse as well. */
 static const double both_ways_ratio = 0.1;
 
 /* What crosses the stage boundaries, one micro-batch in one direction. */
@@ -56,9 +56,9 @@ sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collecti
     return sl_larger(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
 }
 
-/* With the gather that follows it where the release splits the hidden state over the tensor group for
- * the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients by the
- * other. */
+/* With the gather that follows it where the release splits the hidden state over the tensor group
+ * for the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients
+ * by the other. */
 double
 sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole, double *bytes,
               sl_level *level)
@@ -120,7 +120,8 @@ sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t 
                                       c->prices[kind].output_bytes, &bytes, level);
 }
 
-/* How much longer a step spans where a rank computes nothing while it sends: outputs on, gradients back. */
+/* How much longer a step spans where a rank computes nothing while it sends: outputs on, gradients
+ * back. */
 static double
 open_sends_s(const sl_memory_case *c, uint64_t m, const sl_busy *busy, const sl_pipeline_span *span)
 {
@@ -150,9 +151,9 @@ trip_part_s(bool splits, const sl_busy *busy)
     return busy->all_s - (splits ? busy->weight_s : 0.0); /* gradients of weights wait */
 }
 
-/* A rank of 1F1B has one micro-batch more under way than the next: from one rank to the n-th after it and
- * back passes one in n + 1 of them. Of all such trips those between neighbours, from the first rank and to
- * the last. */
+/* A rank of 1F1B has one micro-batch more under way than the next: from one rank to the n-th after
+ * it and back passes one in n + 1 of them. Of all such trips those between neighbours, from the
+ * first rank and to the last. */
 static double
 round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
               double slowest_s)
@@ -180,8 +181,8 @@ round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *b
     return most_s;
 }
 
-/* GPipe sends outputs alone and then gradients alone: what goes one way takes the longest of passes and sends
- * for each micro-batch after the first. */
+/* GPipe sends outputs alone and then gradients alone: what goes one way takes the longest of passes
+ * and sends for each micro-batch after the first. */
 static double
 one_way_s(const sl_plan *plan, double m, const hops *h, const sl_busy *busy)
 {
@@ -195,8 +196,8 @@ one_way_s(const sl_plan *plan, double m, const hops *h, const sl_busy *busy)
            (sl_larger(0.0, h->slowest_s - forward_s) + sl_larger(0.0, h->slowest_s - backward_s));
 }
 
-/* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends outputs
- * to the next and gradients to the one before over the same links. */
+/* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends
+ * outputs to the next and gradients to the one before over the same links. */
 static double
 late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
              double slowest_s)
@@ -212,10 +213,10 @@ late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *bu
     return sl_larger(round_trips_s(c, m, h, busy, slowest_s), m * (chunks * most_s - slowest_s));
 }
 
-/* Sends that nothing is beside while the pipeline fills and drains. Interleaved, ranks wait at every chunk but
- * the first until the first micro-batch has gone around, while which each of them runs p passes: what the
- * slowest takes longer for those than all of them for one hides sends: *hidden_s, if it is the slowest with
- * every chunk. */
+/* Sends that nothing is beside while the pipeline fills and drains. Interleaved, ranks wait at
+ * every chunk but the first until the first micro-batch has gone around, while which each of them
+ * runs p passes: what the slowest takes longer for those than all of them for one hides sends:
+ * *hidden_s, if it is the slowest with every chunk. */
 static double
 filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, double *hidden_s)
 {
@@ -274,7 +275,8 @@ find_chunk_sends(const sl_memory_case *c, const hops *h, sl_ring_send after[SL_M
     }
 }
 
-/* Of a step whose order is run, `taken_s`, the bubble is what it has without anything to send; returns the rest. */
+/* Of a step whose order is run, `taken_s`, the bubble is what it has without anything to send;
+ * returns the rest. */
 static double
 part_bubble_s(const sl_ring *of, const sl_pipeline_span *span, double taken_s, sl_time *out)
 {
@@ -297,7 +299,8 @@ are_even(const sl_memory_case *c)
     return cut->split == SL_SPLIT_BLOCKS && cut->alike && c->plan->host_run_count == 0;
 }
 
-/* late: as the formulas have it, or nothing is beside sends. The passes are set where the order is run. */
+/* late: as the formulas have it, or nothing is beside sends. The passes are set where the order is
+ * run. */
 static sl_sent
 choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, double slowest_s,
        sl_chunk_pass passes[SL_MODEL_LAYERS_MAX])
@@ -315,8 +318,8 @@ choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, doub
     return (sl_sent){.run = run, .late = late, .differ = differ};
 }
 
-/* What the term is made of; together with the bubble by the formulas `exposed_s` is right of the step as a
- * whole, `shown_s` with the bubble that is shown. */
+/* What the term is made of; together with the bubble by the formulas `exposed_s` is right of the
+ * step as a whole, `shown_s` with the bubble that is shown. */
 typedef struct parts {
     double fill_s, late_s, open_s;
     double exposed_s, shown_s;

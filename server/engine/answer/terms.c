@@ -7,7 +7,8 @@
 static const sl_term_info terms[] = {
     [SL_TERM_PARAMETERS] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
                             "bytes_per_parameter x ((parameters - routed_parameters) / "
-                            "shards + routed_parameters / routed_shards)",
+                            "shards + routed_parameters / routed_shards + padding): of each "
+                            "tensor, fully_shard gives the first ranks the whole rows they share",
                             "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
                             "FSDP; Rajbhandari 2020"},
     [SL_TERM_WEIGHT_SCALES] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
@@ -16,16 +17,17 @@ static const sl_term_info terms[] = {
                                "bitsandbytes Linear4bit.quant_state; AnswerDotAI/fsdp_qlora 4"},
     [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
                            "bytes_per_parameter of the main gradient x ((parameters - "
-                           "routed_parameters) / shards + routed_parameters / routed_shards); none "
+                           "routed_parameters) / shards + routed_parameters / routed_shards + "
+                           "padding); none "
                            "at a peak before the first is reduced",
                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; Rajbhandari 2020"},
     [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
                                 "bytes_per_parameter x ((parameters - routed_parameters) / "
-                                "shards + routed_parameters / routed_shards)",
+                                "shards + routed_parameters / routed_shards + padding)",
                                 "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_OPTIMIZER_STATES] = {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
                                   "bytes_per_parameter x ((parameters - routed_parameters) / "
-                                  "shards + routed_parameters / routed_shards)",
+                                  "shards + routed_parameters / routed_shards + padding)",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
                           "parameters x (element_bytes + element_bytes + optimizer states) + "
@@ -77,11 +79,12 @@ static const sl_term_info terms[] = {
                                "fp32 step",
                                "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
                                "distrib_optimizer.py under grad_reduce_in_bf16"},
-    [SL_TERM_STEP_LISTS] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                            "step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
-                            "/ shards + routed_parameters / routed_shards): roots of the second "
-                            "moments, all at once, which a fused AdamW does without",
-                            "PyTorch, torch.optim, notes on foreach"},
+    [SL_TERM_STEP_LISTS] =
+        {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+         "step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
+         "/ shards + routed_parameters / routed_shards + padding): roots of the second "
+         "moments, all at once, which a fused AdamW does without",
+         "PyTorch, torch.optim, notes on foreach"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
@@ -121,10 +124,10 @@ static const sl_term_info terms[] = {
                                 "DeepSpeed zero/config.py"},
     [SL_TERM_GRAPH_BUFFERS] =
         {"temporary", NULL, SL_LIFETIME_PERSISTENT,
-         "2 x blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: "
-         "what each captured block reads its input and its gradient from",
-         "TransformerEngine make_graphed_callables; Megatron-Bridge's performance guide speaks of "
-         "a few GB, above 10 with a pipeline"},
+         "blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: what "
+         "each captured block leaves its output in; its input is what it keeps for backward",
+         "TransformerEngine make_graphed_callables with buffers reused (its pull request 1234); "
+         "Megatron-Bridge's performance guide speaks of a few GB, above 10 with a pipeline"},
     [SL_TERM_PIPELINE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
                                   "2 x directions x (received_bytes + sent_bytes) / ranks_sharing: "
                                   "hidden x tokens x element_bytes of "
@@ -133,7 +136,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
                                "idle_bytes: freed gradients keep their segments, and where "
-                               "lengths of sequences vary so does a third of what goes by tokens; "
+                               "lengths of sequences vary so do three tenths of what goes by "
+                               "tokens; "
                                "less returned_segments_bytes: a full device gives empty ones back",
                                "reserved over allocated of published Megatron runs, static shapes; "
                                "of LitGPT's tables where lengths vary; PyTorch's notes on CUDA "
@@ -178,6 +182,8 @@ static const sl_term_info terms[] = {
                                       "Lepikhin 2020 (GShard); Megatron-LM token_dispatcher.py"},
     [SL_TERM_ACTIVATION_OFFLOAD] =
         {"activation_offload", NULL, SL_LIFETIME_NONE,
+         "one stage: what passes, block by block, wait for copies of what blocks keep beyond what "
+         "they wait for parameters and gradients; else "
          "microbatches x (microbatch_forward_wait_s + microbatch_backward_wait_s): of each block "
          "what a copy of what it keeps, bytes / (0.77 x host_bytes_per_s), takes beyond the pass "
          "beside it; where fewer blocks leave, that share of a copy beside each of them",

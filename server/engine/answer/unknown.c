@@ -1,9 +1,9 @@
 /*
  * Fields the user did not say: the plausible values of each are evaluated together, and the answer
  * is the combination with the median step, between the extremes of them all. When some combinations
- * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for: of
- * combinations that differ in recomputation alone the median counts the fastest that fits, or where none does the
- * one that lacks least.
+ * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for:
+ * of combinations that differ in recomputation alone the median counts the fastest that fits, or
+ * where none does the one that lacks least.
  */
 #include <assert.h>
 #include <math.h>
@@ -106,8 +106,8 @@ stage_plausible(const sl_question *asked)
            (asked->workload.framework != SL_FRAMEWORK_MEGATRON || asked->plan.zero_stage <= 1);
 }
 
-/* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty before,
- * says. */
+/* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty
+ * before, says. */
 static bool
 combine(const sl_question *question, const walk *w, sl_combination *out, sl_errors *refused)
 {

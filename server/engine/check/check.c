@@ -173,8 +173,8 @@ check_pipeline(const sl_question *question, sl_errors *err)
     return check_layout(question, err);
 }
 
-/* Replicas most often follow from the cut, and what can mend them is the batch; or their own number,
- * where it is not what the cut leaves. */
+/* Replicas most often follow from the cut, and what can mend them is the batch; or their own
+ * number, where it is not what the cut leaves. */
 static sl_code
 refuse_batch(const sl_question *question, sl_errors *err)
 {
@@ -545,7 +545,8 @@ sl_question_check(const sl_question *question, sl_errors *err)
 sl_code
 sl_question_check_cut(const sl_question *question, sl_errors *err)
 {
-    /* In the order of the whole check, less what goes by tensors, sequences and the hardware alone. */
+    /* In the order of the whole check, less what goes by tensors, sequences and the hardware
+     * alone. */
     static const rule rules[] = {
         check_framework,  check_sharding, check_workload,   check_expert,   check_world,
         check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,  sl_check_across,

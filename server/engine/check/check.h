@@ -6,8 +6,8 @@
 
 /**
  * What sl_question_check says, of a question that differs from one which passed it in nothing but
- * pipeline, virtual_pipeline, layout, schedule, data, zero_stage, shard_group, reshard, host_runs, recompute
- * with its method, and offload: the rules that read none of these are left out.
+ * pipeline, virtual_pipeline, layout, schedule, data, zero_stage, shard_group, reshard, host_runs,
+ * recompute with its method, and offload: the rules that read none of these are left out.
  */
 sl_code sl_question_check_cut(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 

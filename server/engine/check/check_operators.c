@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* A rank holds whole heads, and in Mamba 2 the groups that heads share what they read in; in Mamba 1
- * that is summed up over the ranks. */
+/* A rank holds whole heads, and in Mamba 2 the groups that heads share what they read in; in Mamba
+ * 1 that is summed up over the ranks. */
 static sl_code
 check_scan(const sl_question *question, const sl_operator *op, sl_errors *err)
 {

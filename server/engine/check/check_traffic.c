@@ -23,8 +23,8 @@ check_reduce(const sl_workload *workload, sl_errors *err)
     return code;
 }
 
-/* Sharded optimizer states are stepped and written back as the parameters are stored; only FSDP casts
- * what it gathers. */
+/* Sharded optimizer states are stepped and written back as the parameters are stored; only FSDP
+ * casts what it gathers. */
 static sl_code
 check_gather(const sl_workload *workload, sl_errors *err)
 {

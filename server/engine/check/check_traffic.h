@@ -9,8 +9,8 @@
  * another 16-bit type (rule reduce_dtype_not_of_framework), parameters gathered otherwise than they
  * are stored outside FSDP (gather_dtype_not_of_framework), quantised parameters outside Megatron
  * (primary_weights_not_of_framework). And tokens under computing where Megatron has no combined
- * schedule: outside it (not_modelled), without expert parallelism, in a pipeline of one chunk a rank, with
- * full recomputation (overlap_not_possible).
+ * schedule: outside it (not_modelled), without expert parallelism, in a pipeline of one chunk a
+ * rank, with full recomputation (overlap_not_possible).
  * Source: Megatron-LM combined_1f1b.py, transformer_config.py.
  */
 sl_code sl_check_traffic(const sl_question *question, sl_errors *err) SL_MUST_CHECK;

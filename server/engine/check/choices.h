@@ -1,4 +1,5 @@
-/** One field of a plan at another value: what sl_question_choices tries, and who hints at values. */
+/** One field of a plan at another value: what sl_question_choices tries, and who hints at
+ * values. */
 #ifndef SL_ENGINE_CHOICES_H
 #define SL_ENGINE_CHOICES_H
 
@@ -10,7 +11,8 @@ extern const char *const sl_choice_names[SL_CHOICE_COUNT];
 /** Sets a field, and the schedule where chunks say which; it is no longer unknown. */
 void sl_choice_set(sl_question *question, sl_choice field, uint64_t value);
 
-/** Sets the data-parallel degree that the others leave; false, and as it was, where they leave none. */
+/** Sets the data-parallel degree that the others leave; false, and as it was, where they leave
+ * none. */
 bool sl_choice_derive(sl_question *question);
 
 /** Smallest and largest value worth trying: nothing outside can pass a check. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/check/choices.h"
+#include "shardline/words.h"
 
 /* More than a hint has room for. */
 enum { HINT_SIZE = sizeof((sl_error *)0)->hint, NAMED_MAX = HINT_SIZE / 3 };
@@ -38,9 +39,12 @@ place_of(const char *word, const char *const *list, uint32_t count)
 static const char *
 name_of(const char *pointer)
 {
-    const char *slash = strrchr(pointer, '/');
+    const char *name = pointer;
 
-    return slash == NULL ? pointer : slash + 1;
+    for (const char *at = pointer; *at != '\0'; at++)
+        if (*at == '/')
+            name = at + 1;
+    return name;
 }
 
 static bool
@@ -68,32 +72,10 @@ set_number(sl_question *q, const char *name, uint64_t value)
 static bool
 set_word(sl_question *q, const char *name, const char *word)
 {
-    static const char *const frameworks[] = {[SL_FRAMEWORK_MEGATRON] = "megatron",
-                                             [SL_FRAMEWORK_DDP] = "ddp",
-                                             [SL_FRAMEWORK_DP] = "dp",
-                                             [SL_FRAMEWORK_FSDP1] = "fsdp1",
-                                             [SL_FRAMEWORK_DEEPSPEED] = "deepspeed",
-                                             [SL_FRAMEWORK_FSDP2] = "fsdp2"};
-    static const char *const schedules[] = {
-        [SL_SCHEDULE_NAIVE] = "naive", [SL_SCHEDULE_GPIPE] = "gpipe",
-        [SL_SCHEDULE_1F1B] = "1f1b",   [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
-        [SL_SCHEDULE_ZB_H1] = "zb_h1", [SL_SCHEDULE_ZB_H2] = "zb_h2",
-        [SL_SCHEDULE_ZB_V] = "zb_v",   [SL_SCHEDULE_DUALPIPE] = "dualpipe"};
-    static const char *const kinds[] = {[SL_CONTEXT_RING] = "p2p",
-                                        [SL_CONTEXT_EXCHANGE] = "a2a",
-                                        [SL_CONTEXT_GATHER] = "allgather"};
-    static const char *const precisions[] = {
-        [SL_PRECISION_BF16] = "bf16",  [SL_PRECISION_FP16] = "fp16", [SL_PRECISION_TF32] = "tf32",
-        [SL_PRECISION_FP32] = "fp32",  [SL_PRECISION_FP8] = "fp8",   [SL_PRECISION_MXFP8] = "mxfp8",
-        [SL_PRECISION_NVFP4] = "nvfp4"};
-    _Static_assert(sizeof precisions / sizeof precisions[0] == SL_PRECISION_COUNT, "one for each");
-    _Static_assert(sizeof frameworks / sizeof frameworks[0] == SL_FRAMEWORK_COUNT, "one for each");
-    _Static_assert(sizeof schedules / sizeof schedules[0] == SL_SCHEDULE_COUNT, "one for each");
-    _Static_assert(sizeof kinds / sizeof kinds[0] == SL_CONTEXT_COUNT, "one for each");
-    const uint32_t framework = place_of(word, frameworks, SL_FRAMEWORK_COUNT);
-    const uint32_t schedule = place_of(word, schedules, SL_SCHEDULE_COUNT);
-    const uint32_t kind = place_of(word, kinds, SL_CONTEXT_COUNT);
-    const uint32_t precision = place_of(word, precisions, SL_PRECISION_COUNT);
+    const uint32_t framework = place_of(word, sl_framework_words, SL_FRAMEWORK_COUNT);
+    const uint32_t schedule = place_of(word, sl_schedule_words, SL_SCHEDULE_COUNT);
+    const uint32_t kind = place_of(word, sl_context_words, SL_CONTEXT_COUNT);
+    const uint32_t precision = place_of(word, sl_precision_words, SL_PRECISION_COUNT);
     const uint32_t attention = place_of(word, sl_hints_attention, SL_ATTENTION_KERNEL_COUNT);
 
     if (strcmp(name, "framework") == 0 && framework < SL_FRAMEWORK_COUNT)
@@ -117,11 +99,10 @@ read_number(const char *text, uint64_t *out)
 {
     const size_t length = strlen(text);
 
-    if (length == 0 || length > 18 || strspn(text, "0123456789") != length)
-        return false;
-    for (*out = 0; *text != '\0'; text++)
+    *out = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
         *out = 10 * *out + (uint64_t)(*text - '0');
-    return true;
+    return length > 0 && length <= 18 && *text == '\0';
 }
 
 static bool
@@ -132,22 +113,32 @@ set_value(sl_question *q, const char *name, const char *value)
     return read_number(value, &number) ? set_number(q, name, number) : set_word(q, name, value);
 }
 
+/* Ends a text before a word, and returns what is behind that; NULL, and the text as it was, without
+ * it. */
+static char *
+cut_at(char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (char *at = strchr(text, *word); at != NULL; at = strchr(at + 1, *word))
+        if (strncmp(at, word, length) == 0) {
+            *at = '\0';
+            return at + length;
+        }
+    return NULL;
+}
+
 /* Does what an alternative says; false, and anything, when it is not understood. */
 static bool
 follow(const char *words, const char *pointer, sl_question *q)
 {
-    static const char with[] = " with ";
     char text[HINT_SIZE];
     char *next = NULL;
 
     assert(strlen(words) < sizeof text);
     memcpy(text, words, strlen(words) + 1);
     for (char *part = text; part != NULL; part = next) {
-        next = strstr(part, with);
-        if (next != NULL) {
-            *next = '\0';
-            next += sizeof with - 1;
-        }
+        next = cut_at(part, " with ");
         char *const space = strchr(part, ' ');
         if (space != NULL)
             *space = '\0';
@@ -190,8 +181,8 @@ stand_with(const refusal *r, const sl_question *tried)
     return sl_choice_is_uneven(r->question, tried) ? UNEVEN : code == SL_OK ? LEGAL : MENDED;
 }
 
-/* What there is to do: values of the field at fault, those of the best standing that any has; and what
- * the rule named. */
+/* What there is to do: values of the field at fault, those of the best standing that any has; and
+ * what the rule named. */
 typedef struct alternatives {
     uint64_t values[SL_CHOICES_MAX];
     uint32_t value_count;
@@ -238,11 +229,7 @@ find_named(const refusal *r, alternatives *all)
     for (char *at = all->hint; at != NULL && *at != '\0'; at = next) {
         struct named *const named = &all->named[all->named_count];
         sl_question tried = *r->question;
-        next = strstr(at, ", ");
-        if (next != NULL) {
-            *next = '\0';
-            next += 2;
-        }
+        next = cut_at(at, ", ");
         named->otherwise = strncmp(at, either, sizeof either - 1) == 0;
         named->words = named->otherwise ? at + sizeof either - 1 : at;
         named->own =

@@ -6,7 +6,8 @@
 #include "engine/links/links.h"
 #include "engine/links/network.h"
 
-/* Of the links, what DeepEP's kernels reach in a node of eight H100: .49 and .96 ms (aiconfigurator). */
+/* Of the links, what DeepEP's kernels reach in a node of eight H100: .49 and .96 ms
+ * (aiconfigurator). */
 static const double forward_ratio = 0.62;
 
 uint64_t
@@ -130,7 +131,8 @@ sl_collective_dispatch_s(const sl_cluster *cluster, const sl_group *group, doubl
                          double to_nodes)
 {
     const double members = group->members_per_node;
-    const double rate = forward_ratio * cluster->accelerator.scale_up_bytes_per_s;
+    const double rate = forward_ratio * cluster->accelerator.scale_up_bytes_per_s *
+                        sl_links_shared_ratio(&cluster->accelerator, members);
 
     if (group->ranks <= 1.0 || to_ranks <= 0.0 || group->level != SL_LEVEL_NETWORK ||
         members <= 1.0 || rate <= 0.0)
@@ -149,7 +151,7 @@ sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *g
     if (kind == SL_COLLECTIVE_BROADCAST || kind == SL_COLLECTIVE_REDUCE) {
         kind = kind == SL_COLLECTIVE_BROADCAST ? SL_COLLECTIVE_ALL_GATHER
                                                : SL_COLLECTIVE_REDUCE_SCATTER;
-        bytes *= group->ranks / (group->ranks - 1.0);
+        bytes *= sl_collective_message_ratio(group->ranks);
     }
     if (group->level != SL_LEVEL_NETWORK)
         return sl_links_s(cluster, group->level, kind, group->ranks, bytes);

@@ -23,6 +23,13 @@ sl_links_rounds(sl_collective kind)
     return kind == SL_COLLECTIVE_ALL_REDUCE ? 2.0 : 1.0;
 }
 
+/* A message has two ends, whatever group they are of. */
+static double
+group_of(sl_collective kind, double n)
+{
+    return kind == SL_COLLECTIVE_SEND_RECEIVE ? 2.0 : n;
+}
+
 static double
 bus_factor(sl_collective kind, double n)
 {
@@ -42,10 +49,35 @@ law_between(const sl_collective_law *below, const sl_collective_law *above, doub
     };
 }
 
-/* The law of a group of n at this level, and the size it holds for: n, or the largest there is. None:
- * a rate of 0. */
+double
+sl_links_shared_ratio(const sl_accelerator *part, double members)
+{
+    const double pairs = (members - 1.0) * part->scale_up_pair_bytes_per_s;
+
+    return pairs <= 0.0 || pairs >= part->scale_up_bytes_per_s ? 1.0
+                                                               : pairs / part->scale_up_bytes_per_s;
+}
+
+static bool
+over_switch(const sl_accelerator *part)
+{
+    return sl_links_shared_ratio(part, 2.0) >= 1.0;
+}
+
+/* What a ring gets through the links of a group of n when nobody measured one. */
+static double
+link_bytes_per_s(const sl_accelerator *part, sl_level level, double n)
+{
+    return level == SL_LEVEL_SCALE_UP
+               ? ring_link_ratio * part->scale_up_bytes_per_s * sl_links_shared_ratio(part, n)
+               : host_link_ratio * part->host_bytes_per_s;
+}
+
+/* The law of a group of n over a switch, at this level, and the size it holds for: n, or the
+ * largest there is. None: a rate of 0. */
 static sl_collective_law
-law_of(const sl_accelerator *part, sl_level level, sl_collective kind, double n, double *size)
+law_over_switch(const sl_accelerator *part, sl_level level, sl_collective kind, double n,
+                double *size)
 {
     const sl_collective_law *laws = part->collective[kind];
     uint32_t at = 0;
@@ -73,12 +105,16 @@ law_of(const sl_accelerator *part, sl_level level, sl_collective kind, double n,
     return switched;
 }
 
-/* What a ring gets through the links of a level when nobody measured one. */
-static double
-link_bytes_per_s(const sl_accelerator *part, sl_level level)
+/* The same over the links that the group has. */
+static sl_collective_law
+law_of(const sl_accelerator *part, sl_level level, sl_collective kind, double n, double *size)
 {
-    return level == SL_LEVEL_SCALE_UP ? ring_link_ratio * part->scale_up_bytes_per_s
-                                      : host_link_ratio * part->host_bytes_per_s;
+    sl_collective_law law = law_over_switch(part, level, kind, n, size);
+
+    if (level == SL_LEVEL_SCALE_UP && law.bus_bytes_per_s > 0.0 && !over_switch(part))
+        law.bus_bytes_per_s =
+            sl_smaller(law.bus_bytes_per_s, link_bytes_per_s(part, level, group_of(kind, n)));
+    return law;
 }
 
 static double
@@ -98,7 +134,7 @@ sl_links_host_s(const sl_accelerator *part, double bytes)
 static bool
 level_known(const sl_accelerator *part, sl_level level)
 {
-    return link_bytes_per_s(part, level) > 0.0 ||
+    return link_bytes_per_s(part, level, 2.0) > 0.0 ||
            (law_rate(part, level, SL_COLLECTIVE_ALL_GATHER, 8.0) > 0.0 &&
             law_rate(part, level, SL_COLLECTIVE_SEND_RECEIVE, 2.0) > 0.0);
 }
@@ -154,7 +190,7 @@ sl_links_s(const sl_cluster *cluster, sl_level level, sl_collective kind, double
 
     const sl_protocol *simple = &sl_protocol_rings[SL_PROTOCOL_SIMPLE];
     const double step_s = level == SL_LEVEL_SCALE_UP ? simple->node_step_s : host_step_us * SL_US_S;
-    const double bandwidth = link_bytes_per_s(part, level);
+    const double bandwidth = link_bytes_per_s(part, level, group_of(kind, n));
     assert(bandwidth > 0.0); /* sl_question_check refuses a node whose links are not known */
     return simple->base_s + sl_links_rounds(kind) * (n - 1.0) * step_s + moved / bandwidth;
 }
@@ -171,13 +207,14 @@ sl_links_ring_bytes_per_s(const sl_accelerator *part, double members)
     const sl_level level = level_of(part, members);
     const double rate = law_rate(part, level, SL_COLLECTIVE_ALL_GATHER, members);
 
-    return rate > 0.0 ? rate : link_bytes_per_s(part, level);
+    return rate > 0.0 ? rate : link_bytes_per_s(part, level, members);
 }
 
 double
 sl_links_switch_bytes_per_s(const sl_accelerator *part, double members)
 {
-    if (part->reducing_ranks == 0 || level_of(part, members) != SL_LEVEL_SCALE_UP)
+    if (part->reducing_ranks == 0 || !over_switch(part) ||
+        level_of(part, members) != SL_LEVEL_SCALE_UP)
         return 0.0;
     return law_rate(part, SL_LEVEL_SCALE_UP, SL_COLLECTIVE_ALL_REDUCE, members);
 }

@@ -10,6 +10,19 @@ static const double operator_kernels = 2.0; /* as host_operator_s of PyTorch cou
 static const double gather_passes = 3.0;
 static const double reduce_passes = 4.0;
 
+double
+sl_lists_tensors(const sl_memory_case *c, const sl_stage *stage)
+{
+    const sl_model *model = c->question->model;
+    double tensors = 0.0;
+
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; stage->layers[k] > 0 && i < model->kinds[k].tensor_count; i++)
+            if (sl_slice_elements(c->slice, &model->kinds[k].tensors[i]) > 0.0)
+                tensors += stage->layers[k];
+    return tensors;
+}
+
 sl_lists
 sl_lists_count(const sl_memory_case *c, const sl_stage *stage)
 {
@@ -21,6 +34,7 @@ sl_lists_count(const sl_memory_case *c, const sl_stage *stage)
 
     if (!c->software->lists_parts || c->plan->zero_stage < 3)
         return out;
+    out.reduced = sl_lists_tensors(c, stage);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
         const double layers = stage->layers[k];
@@ -30,7 +44,6 @@ sl_lists_count(const sl_memory_case *c, const sl_stage *stage)
             const double elements = sl_slice_elements(c->slice, &kind->tensors[i]);
             if (elements <= 0.0)
                 continue;
-            out.reduced += layers;
             if (elements < persistent_elements)
                 continue;
             out.gathered += layers;

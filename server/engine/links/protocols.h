@@ -1,6 +1,6 @@
 /**
- * Algorithms and protocols of NCCL: how long a step of each takes and what share of the links it keeps
- * busy. Source: NVIDIA/nccl src/graph/tuning.cc (5067397), one home of its constants.
+ * Algorithms and protocols of NCCL: how long a step of each takes and what share of the links it
+ * keeps busy. Source: NVIDIA/nccl src/graph/tuning.cc (5067397), one home of its constants.
  */
 #ifndef SL_ENGINE_PROTOCOLS_H
 #define SL_ENGINE_PROTOCOLS_H
@@ -41,8 +41,8 @@ double sl_protocol_low_latency_bytes_per_s(bool amd_host, double nodes);
 /**
  * Of its rate, what a tree reaches at this size.
  *
- * Between the powers of two of NCCL's table, 64 B to 512 MiB, along a line, so that no byte more takes
- * less time. NCCL applies it to NVLSTree from Blackwell on; here to every part's.
+ * Between the powers of two of NCCL's table, 64 B to 512 MiB, along a line, so that no byte more
+ * takes less time. NCCL applies it to NVLSTree from Blackwell on; here to every part's.
  */
 double sl_protocol_tree_ratio(sl_protocol_kind protocol, double bytes);
 

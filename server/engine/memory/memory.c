@@ -44,7 +44,8 @@ sl_case_pool_of(const sl_memory_case *c, uint32_t stage)
     return pool;
 }
 
-/* Terms are whole bytes, each rounded up: the mean's may be more than the largest rank's by that. */
+/* Terms are whole bytes, each rounded up: the mean's may be more than the largest rank's by
+ * that. */
 static const double rounded_bytes = SL_RANK_TERMS_MAX;
 
 double
@@ -210,7 +211,7 @@ evaluate_lent(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory
     bare.layout = nothing;
     bare.optimizer =
         SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
-    sl_hold(c->question->model, &bare, c->plan, c->prices, &holdings);
+    sl_hold(c->question->model, &bare, c->plan, c->slice, c->prices, &holdings);
     lent.workload = &bare;
     lent.holdings = &holdings;
     lent.lent = &own->layouts.all;
@@ -280,8 +281,8 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
     return true;
 }
 
-/* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is what
- * the allocator would keep where there is room. */
+/* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is
+ * what the allocator would keep where there is room. */
 static void
 set_reserved_range(const sl_software *software, sl_memory *out)
 {

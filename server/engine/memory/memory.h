@@ -28,8 +28,8 @@ typedef struct sl_memory_case {
     const sl_slice *slice;
     const sl_kind_price *prices;
     const sl_holdings *holdings;
-    /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes are
-     * then those of these alone. */
+    /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes
+     * are then those of these alone. */
     bool fullest_only;
     bool explained;        /* terms with their inputs, traffic by group; else values alone */
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
@@ -47,7 +47,8 @@ sl_case_is_spread(const sl_memory_case *c)
     return c->pools != NULL && c->plan->pipeline == 1;
 }
 
-/** Spread over pools: what ranks of one take, when the links of another carry what all of them share. */
+/** Spread over pools: what ranks of one take, when the links of another carry what all of them
+ * share. */
 const sl_memory_case *sl_case_of_spread(const sl_memory_case *c, uint32_t pool, uint32_t links,
                                         sl_memory_case *space);
 
@@ -75,10 +76,11 @@ sl_case_goes_on(const sl_memory_case *c, uint32_t stage)
 }
 
 /**
- * Bytes that some rank needs in any case: those of the states that the mean rank holds, with gradients,
- * what the allocator loses of them and the context [bytes]. Ranks hold the model's elements between them,
- * and what one needs grows with its elements and with all that is left out here: activations, gathered
- * copies, buffers. Not for lent replicas, nor several pools. The case needs no holdings.
+ * Bytes that some rank needs in any case: those of the states that the mean rank holds, with
+ * gradients, what the allocator loses of them and the context [bytes]. Ranks hold the model's
+ * elements between them, and what one needs grows with its elements and with all that is left out
+ * here: activations, gathered copies, buffers. Not for lent replicas, nor several pools. The case
+ * needs no holdings.
  *
  * model  elements of the whole model, on ranks of the case's tensor and expert degrees
  */
@@ -97,8 +99,8 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
 }
 
 /**
- * Peak of every pipeline rank, or of those that may need most; ranks with equal bytes are one entry. The peak is the largest of
- * four phases, never a sum of their maxima:
+ * Peak of every pipeline rank, or of those that may need most; ranks with equal bytes are one
+ * entry. The peak is the largest of four phases, never a sum of their maxima:
  *   head           the loss: activations in flight, logits, the head's gradients
  *   backward       the first block to run backward: activations, what it rebuilds, its gradients
  *   last_backward  the last one: no other activations, all gradients

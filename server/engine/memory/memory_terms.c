@@ -19,9 +19,10 @@ static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
 static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
-/* Reserved over allocated that no returned segment wins back. The least of any rank whose memory was not full
- * is 1.007 (SimuMax, B200); runs that filled their devices left at most 1.010 (Unsloth's longest sequences),
- * 1.018 (llm-foundry), 1.021 (Megatron-Bridge) and 1.025 (NeMo) beside what is counted here. */
+/* Reserved over allocated that no returned segment wins back. The least of any rank whose memory
+ * was not full is 1.007 (SimuMax, B200); runs that filled their devices left at most 1.010
+ * (Unsloth's longest sequences), 1.018 (llm-foundry), 1.021 (Megatron-Bridge) and 1.025 (NeMo)
+ * beside what is counted here. */
 static const double held_ratio = 1.01;
 
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
@@ -94,15 +95,18 @@ add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
     const double own = sl_states_at_rest(b->elements, degree);
     const double states = sl_states_optimizer_bytes(b->elements, b->layouts, degree);
     const double n = b->elements->all;
+    const double padding = b->elements->padding + b->elements->routed_padding;
 
     if (c->workload->offload.optimizer)
         return;
     ADD_TERM(to, SL_TERM_MASTER_WEIGHTS, b->layouts->all.master_bytes * own, {"parameters", n},
              {"bytes_per_parameter", b->layouts->all.master_bytes}, {"shards", degree->dense},
-             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed});
+             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed},
+             {"padding", padding});
     ADD_TERM(to, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
              {"bytes_per_parameter", states / own}, {"shards", degree->dense},
-             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed});
+             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed},
+             {"padding", padding});
 }
 
 static void
@@ -111,6 +115,7 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     const sl_layout *layout = &b->layouts->all;
     const sl_shards *shards = b->shards;
     const double n = b->elements->all;
+    const double padding = b->elements->padding + b->elements->routed_padding;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     const bool frozen = sl_adapter_on(&c->workload->adapter);
     const sl_offload *offload = &c->workload->offload;
@@ -123,14 +128,14 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
                  {"bytes_per_parameter",
                   parameters / sl_states_at_rest(b->elements, &shards->parameters)},
                  {"shards", shards->parameters.dense}, {"routed_parameters", b->elements->routed},
-                 {"routed_shards", shards->parameters.routed});
+                 {"routed_shards", shards->parameters.routed}, {"padding", padding});
     const double scales = sl_states_scale_bytes(c->workload, b->elements);
     ADD_TERM(to, SL_TERM_WEIGHT_SCALES, scales, {"quantised_parameters", b->elements->matrices},
              {"bytes_per_parameter", scales / b->elements->matrices});
     ADD_TERM(to, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout->gradient_bytes}, {"shards", shards->gradients.dense},
              {"routed_parameters", b->elements->routed},
-             {"routed_shards", shards->gradients.routed});
+             {"routed_shards", shards->gradients.routed}, {"padding", padding});
     add_optimizer(c, b, to);
     if (frozen)
         ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(c->workload, b->elements, shards),
@@ -175,7 +180,7 @@ add_step_lists(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_ph
     ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
              {"parameters", own.all}, {"bytes_per_parameter", sl_states_moment_bytes(&layout)},
              {"shards", degree->dense}, {"routed_parameters", own.routed},
-             {"routed_shards", degree->routed});
+             {"routed_shards", degree->routed}, {"padding", own.padding + own.routed_padding});
 }
 
 /* What a block keeps of one micro-batch, on average. */
@@ -239,9 +244,9 @@ sl_rank_usable_bytes(const sl_accelerator *part)
                                                      : 0;
 }
 
-/* Bytes of segments beyond what is allocated. Before the allocator fails, it returns to the driver the
- * segments that nothing lives in (CUDA memory management, PyTorch's notes): on a full device only
- * what lies between living blocks remains. All bytes here are whole ones. */
+/* Bytes of segments beyond what is allocated. Before the allocator fails, it returns to the driver
+ * the segments that nothing lives in (CUDA memory management, PyTorch's notes): on a full device
+ * only what lies between living blocks remains. All bytes here are whole ones. */
 static double
 left_apart(const sl_memory_case *c, double allocated, double apart, double outside)
 {

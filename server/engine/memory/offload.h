@@ -14,8 +14,8 @@ typedef struct sl_offloaded {
  * parameters':
  *   optimizer   (master + states + 4 of a gradient, which Megatron keeps on the device) o
  *   parameters  bytes per parameter * p
- * On NVMe (ZeRO-Infinity) the host keeps 4 buffers of fp32 values, as large as a sub-group of at most
- * 1e9 elements; of the parameters 1e9 elements (max_in_cpu) and 5 buffers of 1e8.
+ * On NVMe (ZeRO-Infinity) the host keeps 4 buffers of fp32 values, as large as a sub-group of at
+ * most 1e9 elements; of the parameters 1e9 elements (max_in_cpu) and 5 buffers of 1e8.
  * Source: DeepSpeed zero/config.py, zero/offload_config.py, its config-json documents; Ren 2021.
  */
 sl_offloaded sl_offload_states(const sl_workload *workload, const sl_plan *plan,
@@ -32,10 +32,10 @@ typedef struct sl_host_step {
  *   update_s      o * ranks of a node / 4e9, what one node updates in a second
  *   gradients_s   bytes as they are reduced * o * rounds / host link
  *   parameters_s  bytes per parameter * o / host link
- * rounds  how often gradients are sent down: with every micro-batch where they are divided, and once
- *         by Megatron, which sums them on the device
- * The rate is that of DeepSpeed's CPU Adam on a machine of two sockets, 10 billion parameters in 2.6 s
- * (Ren 2021); other hosts differ. 0 throughout where the part's host link is not known.
+ * rounds  how often gradients are sent down: with every micro-batch where they are divided, and
+ *         once by Megatron, which sums them on the device
+ * The rate is that of DeepSpeed's CPU Adam on a machine of two sockets, 10 billion parameters in
+ * 2.6 s (Ren 2021); other hosts differ. 0 throughout where the part's host link is not known.
  */
 sl_host_step sl_offload_step(const sl_question *question, const sl_workload *workload,
                              const sl_plan *plan, const sl_elements *elements, double rounds);
@@ -48,15 +48,16 @@ double sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload
 /** Of the blocks of a stage, how many have their activations leave: all, or as many as are said. */
 uint32_t sl_offload_leaving(const sl_workload *workload, uint32_t blocks);
 
-/** Whether what the last of the blocks keeps, which is wanted again at once, stays: where all leave. */
+/** Whether what the last of the blocks keeps, which is wanted again at once, stays: where all
+ * leave. */
 bool sl_offload_last_stays(const sl_workload *workload, uint32_t blocks);
 
-/** Seconds in which what a block keeps of a micro-batch goes down over the host's link, or comes up; 0
- * where it stays on the device, and where that link is not known. */
+/** Seconds in which what a block keeps of a micro-batch goes down over the host's link, or comes
+ * up; 0 where it stays on the device, and where that link is not known. */
 double sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes);
 
-/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; layers whose activations leave:
- * out_of_range beyond the model's. */
+/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; layers whose activations
+ * leave: out_of_range beyond the model's. */
 sl_code sl_check_offload(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 #endif

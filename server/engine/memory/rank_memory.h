@@ -1,4 +1,5 @@
-/** One rank's memory, between memory.c's parts: what it allocates, when most, and as which terms. */
+/** One rank's memory, between memory.c's parts: what it allocates, when most, and as which
+ * terms. */
 #ifndef SL_ENGINE_RANK_MEMORY_H
 #define SL_ENGINE_RANK_MEMORY_H
 
@@ -57,7 +58,8 @@ sl_rank_token_bytes(const sl_rank_phase *p)
     return p->activations + p->operands + p->rebuilt + p->logits + p->transient;
 }
 
-/** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and at most. */
+/** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and
+ * at most. */
 extern const double sl_rank_varying_ratio, sl_rank_varying_high_ratio;
 
 /** What lies outside the allocator, the same on every rank. */
@@ -79,8 +81,8 @@ void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase
 /** Of a device's memory, what the driver leaves: bytes. */
 uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
 
-/** Terms of the peak and of the states, what the allocator loses and what lies outside it, and their
- * sums. False above 2^53 bytes. */
+/** Terms of the peak and of the states, what the allocator loses and what lies outside it, and
+ * their sums. False above 2^53 bytes. */
 bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outside *outside,
                    const sl_rank_bytes *b, const sl_rank_phase *peak,
                    sl_rank_memory *rank) SL_MUST_CHECK;

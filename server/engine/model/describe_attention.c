@@ -110,8 +110,8 @@ add_indexer(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *name
                         SL_CUT_REPLICATED, latent->index_dim);
 }
 
-/* Keys are expanded for every head, as wide as queries; values are narrower. The kernel's work is that
- * of heads as wide as the mean of both. */
+/* Keys are expanded for every head, as wide as queries; values are narrower. The kernel's work is
+ * that of heads as wide as the mean of both. */
 static void
 add_latent_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint32_t window)
 {

@@ -137,10 +137,10 @@ add_shared_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_name
                                    spec->hidden, 1, false});
 }
 
-/* Gate and up of gpt-oss are clamped by two kernels and put together again, 4 bytes each; backward reads the
- * gradient and what was clamped (4), makes and applies masks of a byte (4), writes (2) and puts both together
- * (4). Megatron-LM core/fusions/fused_bias_geglu.py. What is kept of it is not counted: published runs of
- * 120B without recomputation leave no room for a second copy. */
+/* Gate and up of gpt-oss are clamped by two kernels and put together again, 4 bytes each; backward
+ * reads the gradient and what was clamped (4), makes and applies masks of a byte (4), writes (2)
+ * and puts both together (4). Megatron-LM core/fusions/fused_bias_geglu.py. What is kept of it is
+ * not counted: published runs of 120B without recomputation leave no room for a second copy. */
 static void
 add_clamp(sl_layer_kind *kind, uint64_t width)
 {
@@ -152,10 +152,10 @@ add_clamp(sl_layer_kind *kind, uint64_t width)
     op->backward_bytes = 14;
 }
 
-/* The bias of an expert's output, weighed by the fp32 share of each of its tokens: the product of both
- * written in fp32 (4), added (10), expert by expert put together (8), cast (6); backward cast (6), the
- * output's gradient cast (6), those of bias and share multiplied and summed (12 each), parts put together
- * (4). Megatron-LM core/transformer/moe/experts.py, _apply_bias. */
+/* The bias of an expert's output, weighed by the fp32 share of each of its tokens: the product of
+ * both written in fp32 (4), added (10), expert by expert put together (8), cast (6); backward cast
+ * (6), the output's gradient cast (6), those of bias and share multiplied and summed (12 each),
+ * parts put together (4). Megatron-LM core/transformer/moe/experts.py, _apply_bias. */
 static void
 add_expert_bias(sl_layer_kind *kind, uint64_t hidden)
 {

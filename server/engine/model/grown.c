@@ -87,8 +87,8 @@ sl_grown_deepen(const sl_model *of, uint32_t blocks, sl_model *out)
     out->layer_count = blocks + layers_beside_blocks(of);
 }
 
-/* Bit a: axis a of a tensor is as long as the model is wide; the others are rows of a table, experts,
- * features of a head. */
+/* Bit a: axis a of a tensor is as long as the model is wide; the others are rows of a table,
+ * experts, features of a head. */
 static uint32_t
 wide_axes(const sl_model *model, const sl_tensor *tensor)
 {
@@ -132,8 +132,8 @@ wide_sides_of(const sl_operator *op)
     return (wide_sides){true, true};
 }
 
-/* Whether all of a kind is attention per head, an MLP or experts, norms, and tables as wide as the hidden
- * state. */
+/* Whether all of a kind is attention per head, an MLP or experts, norms, and tables as wide as the
+ * hidden state. */
 static bool
 is_of_one_width(const sl_layer_kind *kind, bool head)
 {
@@ -145,7 +145,8 @@ is_of_one_width(const sl_layer_kind *kind, bool head)
         const sl_operator *op = &kind->operators[i];
         if (op->kind == SL_OPERATOR_SCAN || op->kind == SL_OPERATOR_PLAIN || op->once)
             return false;
-        /* Latents stand between hidden state and heads; a head with attention predicts further on. */
+        /* Latents stand between hidden state and heads; a head with attention predicts further
+         * on. */
         if (op->component == SL_COMPONENT_ATTENTION &&
             (head || (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_REPLICATED)))
             return false;

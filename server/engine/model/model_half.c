@@ -4,8 +4,8 @@
 
 #include "engine/model/describe.h"
 
-/* The twin of a kind in 16 bits, made where there is none yet; 0 in `twins` = none, which no twin is:
- * the first kind is an embedding. */
+/* The twin of a kind in 16 bits, made where there is none yet; 0 in `twins` = none, which no twin
+ * is: the first kind is an embedding. */
 static sl_code
 find_twin(sl_model *model, uint32_t kind, uint32_t twins[SL_KINDS_MAX], sl_errors *err)
 {

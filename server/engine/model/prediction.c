@@ -42,8 +42,8 @@ copy_tensors(sl_layer_kind *to, const sl_layer_kind *block, const char *prefix)
     return true;
 }
 
-/* Norms of both inputs, the projection of the pair, and the norm before the head. A stage that is not
- * the first needs the embedding for it, and has it where the head is that table. */
+/* Norms of both inputs, the projection of the pair, and the norm before the head. A stage that is
+ * not the first needs the embedding for it, and has it where the head is that table. */
 static void
 add_own_tensors(sl_layer_kind *head, const sl_model *model, const char *prefix)
 {

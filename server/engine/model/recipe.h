@@ -9,18 +9,20 @@
 #include "engine/model/expression.h"
 #include "shardline/model.h"
 
-/** Which tensors a row stands for. A matrix is a linear layer's: what is looked up or added, such as
- * a table of positions, is a tensor, and so is a weight that the class keeps as a bare parameter. */
+/** Which tensors a row stands for. A matrix is a linear layer's: what is looked up or added, such
+ * as a table of positions, is a tensor, and so is a weight that the class keeps as a bare
+ * parameter. */
 typedef enum sl_part_form {
     SL_PART_MATRIX,  /* "<name>.weight" [outputs, inputs] */
     SL_PART_LINEAR,  /* the same and "<name>.bias" [outputs] */
     SL_PART_EXPERTS, /* "<name>.weight" [outputs, inputs] of each routed expert {} */
     SL_PART_SCALE,   /* "<name>.weight" [n] */
     SL_PART_NORM,    /* the same and "<name>.bias" [n] */
-    SL_PART_TENSOR, /* "<name>", as its axes say; of routed experts, with three: a linear layer each */
-    SL_PART_CONV,  /* "<name>.weight" as its axes say, and "<name>.bias" [first axis] */
-    SL_PART_HEAD,  /* "<name>.weight", which may be the embedding's storage */
-    SL_PART_BUFFER /* "<name>": stored in a checkpoint, but no parameter */
+    SL_PART_TENSOR,  /* "<name>", as its axes say; of routed experts, with three: a linear layer
+                       each */
+    SL_PART_CONV,    /* "<name>.weight" as its axes say, and "<name>.bias" [first axis] */
+    SL_PART_HEAD,    /* "<name>.weight", which may be the embedding's storage */
+    SL_PART_BUFFER   /* "<name>": stored in a checkpoint, but no parameter */
 } sl_part_form;
 
 typedef struct sl_part {
@@ -99,10 +101,10 @@ typedef struct sl_stack {
 } sl_stack;
 
 /**
- * Appends a kind: the parts whose condition holds, with their shapes, and its operators. Its tensors
- * come in the order of the parts; buffers are added to model->persistent_buffers, times `repeat`.
- * Errors: SL_E_RANGE, rule out_of_range, when a shape leaves what is modelled or has an empty axis,
- * or there are more than SL_DECODER_KINDS_MAX kinds; the model is then unfinished.
+ * Appends a kind: the parts whose condition holds, with their shapes, and its operators. Its
+ * tensors come in the order of the parts; buffers are added to model->persistent_buffers, times
+ * `repeat`. Errors: SL_E_RANGE, rule out_of_range, when a shape leaves what is modelled or has an
+ * empty axis, or there are more than SL_DECODER_KINDS_MAX kinds; the model is then unfinished.
  */
 sl_code sl_recipe_add_kind(sl_model *model, const sl_stack *stack, const sl_scope *scope,
                            uint32_t *kind, sl_errors *err) SL_MUST_CHECK;

@@ -143,7 +143,8 @@ add_route(sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
     op->visits = visits_of(scope);
 }
 
-/* An activation and a sum stand behind the operator that gave what they read, and are cut as it is. */
+/* An activation and a sum stand behind the operator that gave what they read, and are cut as it
+ * is. */
 static void
 add_behind(sl_layer_kind *kind, const sl_operation *row, const found *parts)
 {
@@ -164,8 +165,8 @@ add_behind(sl_layer_kind *kind, const sl_operation *row, const found *parts)
 
 enum { SIZES_MAX = 6, KEYS_AT = 1 };
 
-/* The sizes of an attention or of a scan: at least `least`, which may not be 0; more may, and key-value
- * heads where only queries are turned or normed. */
+/* The sizes of an attention or of a scan: at least `least`, which may not be 0; more may, and
+ * key-value heads where only queries are turned or normed. */
 static sl_code
 read_sizes(const sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
            uint64_t sizes[SIZES_MAX], uint32_t least, sl_errors *err)

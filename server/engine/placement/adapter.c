@@ -139,8 +139,8 @@ shares_module(const sl_tensor *a, const sl_tensor *b)
            of_a.inputs == of_b.inputs;
 }
 
-/* Whether the first half of a target is another's: that of an earlier tensor of the same module, all
- * of which are targets. */
+/* Whether the first half of a target is another's: that of an earlier tensor of the same module,
+ * all of which are targets. */
 static bool
 follows(const sl_adapter *adapter, const sl_layer_kind *kind, const sl_tensor *tensor)
 {
@@ -185,8 +185,8 @@ matrix_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *ten
     return out;
 }
 
-/* The divisor of `width` nearest to `wanted`, the smaller one of two as near. Widths have at most 24
- * bits, and every run of that many has a divisor: 1 at the latest. */
+/* The divisor of `width` nearest to `wanted`, the smaller one of two as near. Widths have at most
+ * 24 bits, and every run of that many has a divisor: 1 at the latest. */
 static double
 nearest_divisor(double width, double wanted)
 {
@@ -405,8 +405,8 @@ sl_adapter_drops(sl_adapter_method method)
     return method == SL_ADAPTER_LORA || method == SL_ADAPTER_RSLORA || method == SL_ADAPTER_ADALORA;
 }
 
-/* The input of a product as its adapters multiply it, in elements: what all ranks have of a product is
- * multiplied with a rank's part of the sequence in Megatron, everything else with all of it. */
+/* The input of a product as its adapters multiply it, in elements: what all ranks have of a product
+ * is multiplied with a rank's part of the sequence in Megatron, everything else with all of it. */
 static double
 multiplied_input(const sl_slice *slice, const sl_operator *op)
 {

@@ -1,4 +1,5 @@
-/** Fine-tuning of little on much that is frozen: what trains, what it keeps, what the base weighs. */
+/** Fine-tuning of little on much that is frozen: what trains, what it keeps, what the base
+ * weighs. */
 #ifndef SL_ENGINE_ADAPTER_H
 #define SL_ENGINE_ADAPTER_H
 
@@ -14,8 +15,8 @@ bool sl_adapter_has_targets(sl_adapter_method method);
  * (or .*, as in a regular expression) for any characters. */
 bool sl_adapter_matches(const char *pattern, const sl_tensor *tensor);
 
-/** Whether the matrices of a tensor get an adapter: those of linear layers of blocks whose module is
- * a target, the head's where it is named. Without targets: every linear layer of the blocks but
+/** Whether the matrices of a tensor get an adapter: those of linear layers of blocks whose module
+ * is a target, the head's where it is named. Without targets: every linear layer of the blocks but
  * routers; of IA3 keys, values and what closes the MLP. */
 bool sl_adapter_targets(const sl_adapter *adapter, const sl_tensor *tensor);
 
@@ -39,16 +40,16 @@ typedef struct sl_adapter_count {
  *   oft (n / b) b (b - 1) / 2, b = n / r or block_size; boft n b + m; r and b as near as divides n
  *   ln_tuning: the vectors of norms over the hidden size
  * In Megatron one adapter stands beside a module, whose matrices are multiplied as one (linear_qkv,
- * linear_fc1), where all of them are targets, and both its halves are cut: r (n + m) / tensor. The experts
- * of a rank share theirs.
- * Temporaries, dense updates and their gradients: dora 4 n m + n^2 (the update by way of an identity,
- * the weight, their sum, for its norm); loha 3 n m, lokr 2 n m; boft 2 n m + n^2.
+ * linear_fc1), where all of them are targets, and both its halves are cut: r (n + m) / tensor. The
+ * experts of a rank share theirs.
+ * Temporaries, dense updates and their gradients: dora 4 n m + n^2 (the update by way of an
+ * identity, the weight, their sum, for its norm); loha 3 n m, lokr 2 n m; boft 2 n m + n^2.
  * Source: Hu 2021; Kalajdzievski 2023; Zhang 2023 (LoRA-FA, AdaLoRA); Liu 2024 (DoRA);
- * Hyeon-Woo 2021, Yeh 2023 (LoHa, LoKr); Kopiczko 2023; Albert 2025; PEFT tinylora, u = 64; Liu 2022;
- * Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023; Megatron-Bridge peft/utils.py
+ * Hyeon-Woo 2021, Yeh 2023 (LoHa, LoKr); Kopiczko 2023; Albert 2025; PEFT tinylora, u = 64; Liu
+ * 2022; Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023; Megatron-Bridge peft/utils.py
  * (ParallelLinearAdapter: linear_in cut by its rank or its inputs, linear_out by its outputs) and
- * canonical_lora.py, and share_expert_adapters of LoRA, on by default. Pinned by the counts that PEFT's method comparison publishes. `tensor` is one of
- * the kind's.
+ * canonical_lora.py, and share_expert_adapters of LoRA, on by default. Pinned by the counts that
+ * PEFT's method comparison publishes. `tensor` is one of the kind's.
  */
 sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind,
                                       const sl_tensor *tensor);
@@ -67,9 +68,9 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
 /**
  * Bytes an operator of a frozen model keeps for one micro-batch. A frozen product needs its input
  * for no gradient; an adapter does, as wide as its matrix, and keeps what it made of it:
- *   a copy of the input in the adapter's precision for each adapted matrix (as computed where the rest
- *   is fp32: autocast makes it), the input itself where that is the compute precision or kernels are
- *   fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
+ *   a copy of the input in the adapter's precision for each adapted matrix (as computed where the
+ *   rest is fp32: autocast makes it), the input itself where that is the compute precision or
+ *   kernels are fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
  *   under Megatron's sequence parallelism, of what is cut by columns, the whole sequence as it was
  *   gathered beside the rank's part, which alone stays where it is gathered again
  *   with dropout, in place of that input, what it left of it for each adapted matrix, and a byte of
@@ -77,14 +78,15 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  *   with base_keeps_inputs the input besides, where that is not what the adapter keeps
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
- *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its
- *   powers and the rotation); boft, as computed, 2 n^2 (permutation, identity) + 2 n m (rotated
+ *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix,
+ *   its powers and the rotation); boft, as computed, 2 n^2 (permutation, identity) + 2 n m (rotated
  *   weight, scaled)
  *   ln_tuning: what each norm multiplies; prefix_tuning: keys and values of the prefix
  * Source: what autograd saves in PEFT's layers; bitsandbytes pull request 1270; Megatron-Bridge
- * peft/utils.py (ParallelLinearAdapter, return_layernorm_output_gathered). Its runs with and without sequence_parallel_input_regather differ
- * by (n - 1 - 1 / tensor) gathered inputs, n of all layers: 4.731, 1.569 and 0.814 GB of Qwen3 8B, Qwen3
- * 30B-A3B and GPT-OSS 120B (its memory-tuning notes), which that says to all digits printed.
+ * peft/utils.py (ParallelLinearAdapter, return_layernorm_output_gathered). Its runs with and
+ * without sequence_parallel_input_regather differ by (n - 1 - 1 / tensor) gathered inputs, n of all
+ * layers: 4.731, 1.569 and 0.814 GB of Qwen3 8B, Qwen3 30B-A3B and GPT-OSS 120B (its memory-tuning
+ * notes), which that says to all digits printed.
  */
 double sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind,
                              const sl_operator *op);
@@ -99,23 +101,25 @@ typedef struct sl_adapter_pair {
 /** Matrices that are multiplied as one operator: q, k and v, gate and up. */
 enum { SL_ADAPTER_PAIRS_MAX = 8 };
 
-/** How many pairs of products LoRA and its kin (rsLoRA, LoRA-FA, DoRA, AdaLoRA) have beside an operator, and
- * which; of other methods none. Source: Hu 2021. */
+/** How many pairs of products LoRA and its kin (rsLoRA, LoRA-FA, DoRA, AdaLoRA) have beside an
+ * operator, and which; of other methods none. Source: Hu 2021. */
 uint32_t sl_adapter_pairs(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op,
                           sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX]);
 
-/** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's modules in
- * the precision of the model, to which DeepSpeed casts all of it. */
+/** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's
+ * modules in the precision of the model, to which DeepSpeed casts all of it. */
 bool sl_adapter_half_by_default(const sl_workload *workload);
 
-/** Whether adapters multiply in another precision than the base, element_bytes wide, whose input they
- * then copy for each of their matrices. */
+/** Whether adapters multiply in another precision than the base, element_bytes wide, whose input
+ * they then copy for each of their matrices. */
 bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);
 
-/** Whether they keep inputs gathered of which the base keeps a part: spread is over how many ranks. */
+/** Whether they keep inputs gathered of which the base keeps a part: spread is over how many
+ * ranks. */
 bool sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread);
 
-/** Whether the first half reads its input through dropout, where there is any: LoRA, rsLoRA, AdaLoRA. */
+/** Whether the first half reads its input through dropout, where there is any: LoRA, rsLoRA,
+ * AdaLoRA. */
 bool sl_adapter_drops(sl_adapter_method method);
 
 /** Bytes alive beside a product in its backward where its input is gathered again: all of it, and a
@@ -130,8 +134,8 @@ double sl_adapter_stream_bytes(const sl_slice *slice);
 double sl_adapter_element_bytes(const sl_adapter *adapter);
 
 /**
- * Bytes per frozen weight of a linear layer of a block: bf16 2; int8 1; NF4 1/2 and an fp32 scale for
- * 64; with double quantisation an 8-bit scale for 64 and an fp32 one for 256 of those.
+ * Bytes per frozen weight of a linear layer of a block: bf16 2; int8 1; NF4 1/2 and an fp32 scale
+ * for 64; with double quantisation an 8-bit scale for 64 and an fp32 one for 256 of those.
  * Source: Dettmers 2022, 2023.
  */
 double sl_adapter_base_bytes(sl_adapter_base base);

@@ -5,8 +5,8 @@
 #include "engine/answer/step_parts.h"
 #include "engine/schedule/schedule.h"
 
-/* What a stage takes of a micro-batch in all its passes: one of its blocks on the mean, and all that is
- * no block. */
+/* What a stage takes of a micro-batch in all its passes: one of its blocks on the mean, and all
+ * that is no block. */
 static void
 split_stage(const sl_memory_case *c, uint32_t stage, double *block_s, double *other_s)
 {
@@ -97,8 +97,8 @@ sl_balance_blocks(const sl_memory_case *c, uint32_t out[SL_PIPELINE_MAX])
     assert(count > 0);
     for (uint32_t i = 0; i < count; i++)
         set_end(&runs[i]);
-    /* One after the other, each to the rank that ends first with it: until all ranks of its run have as
-     * many, that is one of them. */
+    /* One after the other, each to the rank that ends first with it: until all ranks of its run
+     * have as many, that is one of them. */
     while (placed < blocks) {
         run *least = &runs[0];
         for (uint32_t i = 1; i < count; i++)

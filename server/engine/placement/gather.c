@@ -54,7 +54,8 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
     return u;
 }
 
-/* A rank that holds both ends of a tied pair has one table: the head's gradient is as wide as it. */
+/* A rank that holds both ends of a tied pair has one table: the head's gradient is as wide as
+ * it. */
 static double
 head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
@@ -144,8 +145,9 @@ largest_matrix(const sl_memory_case *c, const sl_stage *stage)
     return largest;
 }
 
-/* Parameters are fetched and let go by module, not by block, so that the limit gives way to the largest one
- * alone; a gradient is whole until it is copied into the bucket, or reduced where it is larger than that. */
+/* Parameters are fetched and let go by module, not by block, so that the limit gives way to the
+ * largest one alone; a gradient is whole until it is copied into the bucket, or reduced where it is
+ * larger than that. */
 static void
 measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
@@ -185,8 +187,8 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
     out->stepped_block = gradient * largest_matrix(c, stage);
 }
 
-/* Whether a rank has anything beside its parameters, which it holds whole, and its gradients, which it
- * reduces in place. */
+/* Whether a rank has anything beside its parameters, which it holds whole, and its gradients, which
+ * it reduces in place. */
 static bool
 is_bare(const sl_memory_case *c)
 {
@@ -236,6 +238,11 @@ edges_of(const sl_memory_case *c, const sl_holding *holding)
             c->software->traced_sharding ? embedding_elements(c, &holding->stage) : u.root;
         const double pieces = u.largest > 0.0 ? 1.0 + ceil((all - u.root) / u.largest) : 1.0;
         return (sl_edges){root, root, pieces, pieces};
+    }
+    if (sl_states_has_owners(c->software, c->plan)) {
+        const double owners =
+            sl_smaller(sl_lists_tensors(c, &holding->stage), c->holdings->shards.optimizer.dense);
+        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, owners, owners};
     }
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED) {
         const sl_lists lists = sl_lists_count(c, &holding->stage);

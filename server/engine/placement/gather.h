@@ -6,8 +6,8 @@
 
 /**
  * Bytes on one rank beside its shards. A unit is a block, or what else the plan wraps (unit.h);
- * embedding, final norm, head and what is wrapped nowhere else are the root unit, which stays gathered
- * from forward to backward.
+ * embedding, final norm, head and what is wrapped nowhere else are the root unit, which stays
+ * gathered from forward to backward.
  */
 typedef struct sl_gathered {
     double unit_elements;      /* of the largest but the root; DeepSpeed: of the largest matrix */
@@ -32,10 +32,10 @@ typedef struct sl_gathered {
  * flat output that is copied out of; without resharding: all parameters of the rank.
  * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
- * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
- * Added to gradients that wait whole, a block's are gone when those are copied to be reduced.
- * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
- * it is used; all parameters where nothing is recomputed, because gathering again is.
+ * another type, and always in FSDP2), and its output; the head's stay whole until the root's
+ * backward. Added to gradients that wait whole, a block's are gone when those are copied to be
+ * reduced. FSDP traced into one graph: the head or the block in use and its gradient, no unit
+ * longer than it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
@@ -54,9 +54,11 @@ typedef struct sl_edges {
 } sl_edges;
 
 /**
- * FSDP: units; the root unit is first and last, in one graph the embedding. DeepSpeed: the embedding
- * first, a reduce bucket of 5e8 elements last, and all in one but for early releases (lists.h). Megatron: buckets of max(4e7, 1e6 D)
- * elements, D data x context ranks. DDP: buckets of 25 MiB. No more than all the rank has.
+ * FSDP: units; the root unit is first and last, in one graph the embedding. DeepSpeed: the
+ * embedding first, a reduce bucket of 5e8 elements last, and all in one but for early releases
+ * (lists.h); with owners of whole tensors (InternLM's hybrid_zero_optim.py) a reduction and a
+ * broadcast for each of them. Megatron: buckets of max(4e7, 1e6 D) elements, D data x context
+ * ranks. DDP: buckets of 25 MiB. No more than all the rank has.
  * Source: Megatron-LM distributed_data_parallel.py; DeepSpeed zero/config.py; torch.nn.parallel's
  * DistributedDataParallel (bucket_cap_mb); fully_shard.
  */

@@ -16,21 +16,20 @@ typedef struct sl_holding {
 typedef struct sl_holdings {
     sl_chunking cut;
     sl_shards shards;
+    sl_degree padded; /* over as many ranks elements have their padding; 0: none has any */
     uint8_t
         of[SL_PIPELINE_MAX]; /* index into list: what repeats the rank before shares its entry */
     sl_holding list[SL_PIPELINE_MAX];
 } sl_holdings;
 
-/** The part that goes by how states are sharded; all else is the same of any plan that is cut alike. */
-static inline void
-sl_hold_shards(const sl_workload *workload, const sl_plan *plan, sl_holdings *out)
-{
-    out->shards = sl_states_shards(workload, plan);
-}
+/** The part that goes by how states are sharded; all else is the same of any plan that is cut
+ * alike. */
+void sl_hold_shards(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+                    const sl_slice *slice, const sl_kind_price *prices, sl_holdings *out);
 
 /** Of the ranks 0 to p - 1. The split of the layers must not be NONE. */
 void sl_hold(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
-             const sl_kind_price *prices, sl_holdings *out);
+             const sl_slice *slice, const sl_kind_price *prices, sl_holdings *out);
 
 static inline const sl_holding *
 sl_holding_of(const sl_holdings *holdings, uint32_t rank)

@@ -35,8 +35,9 @@ double sl_lent_logit_bytes(const sl_memory_case *c, double loss);
 /** Role and ranks of the device that the case is of. */
 void sl_lent_name(const sl_memory_case *c, sl_rank_memory *rank);
 
-/** What one micro-batch sends, in this order and nothing of it hidden: parameters, inputs, outputs and
- * their gradients, gradients of parameters. Source: data_parallel.py (replicate, scatter, gather). */
+/** What one micro-batch sends, in this order and nothing of it hidden: parameters, inputs, outputs
+ * and their gradients, gradients of parameters. Source: data_parallel.py (replicate, scatter,
+ * gather). */
 typedef struct sl_lent_traffic {
     double parameter_bytes, gradient_bytes;
     double input_bytes;  /* numbers of tokens, from the first device; of a plain model unknown: 0 */

@@ -50,7 +50,8 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
 {
     if (kernel == SL_ATTENTION_UNFUSED)
         return true;
-    /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for attention. */
+    /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for
+     * attention. */
     if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16 &&
         !sl_precision_is_low(precision))
         return false;

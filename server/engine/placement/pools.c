@@ -188,7 +188,8 @@ check_network(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* How many blocks of `ranks` each pool takes, as far as a hint has room: "h100 takes 4, a100 takes 2.5". */
+/* How many blocks of `ranks` each pool takes, as far as a hint has room: "h100 takes 4, a100 takes
+ * 2.5". */
 static void
 hint_shares(const sl_cluster *cluster, uint64_t ranks, sl_errors *err)
 {
@@ -202,7 +203,8 @@ hint_shares(const sl_cluster *cluster, uint64_t ranks, sl_errors *err)
     }
 }
 
-/* Stages, or where there is one, ranks that share a tensor or a sequence: whole ones to each pool. */
+/* Stages, or where there is one, ranks that share a tensor or a sequence: whole ones to each
+ * pool. */
 static sl_code
 check_lies_in_one(const sl_question *question, sl_errors *err)
 {

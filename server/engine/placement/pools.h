@@ -1,9 +1,9 @@
 /**
  * Where a plan stands on a cluster of several pools, whose ranks are numbered pool by pool.
  *
- * Stages are placed in the framework's order of ranks, pipeline outermost: consecutive ones fill the
- * first pool, then the second, and each lies wholly in one. Without a pipeline the replicas are spread
- * over all pools, and every step waits for the slowest of them.
+ * Stages are placed in the framework's order of ranks, pipeline outermost: consecutive ones fill
+ * the first pool, then the second, and each lies wholly in one. Without a pipeline the replicas are
+ * spread over all pools, and every step waits for the slowest of them.
  */
 #ifndef SL_ENGINE_POOLS_H
 #define SL_ENGINE_POOLS_H
@@ -29,11 +29,11 @@ enum { SL_POOLS_POINTER_SIZE = 128 };
 void sl_pools_pointer(uint32_t pool, const char *member, char out[SL_POOLS_POINTER_SIZE]);
 
 /**
- * Rules of several pools. SL_E_RANGE: pools_split_stage where a pool would hold a part of a stage, or
- * of ranks that share a tensor or a sequence; nics_unknown where nothing joins the pools.
+ * Rules of several pools. SL_E_RANGE: pools_split_stage where a pool would hold a part of a stage,
+ * or of ranks that share a tensor or a sequence; nics_unknown where nothing joins the pools.
  * SL_E_UNSUPPORTED, not_modelled: schedules that need two directions or a V, replicas outside the
- * pipeline, experts shared across pools, DataParallel, offload and placement on the host, models of so
- * many kinds of layers that their prices on all pools have no room.
+ * pipeline, experts shared across pools, DataParallel, offload and placement on the host, models of
+ * so many kinds of layers that their prices on all pools have no room.
  */
 sl_code sl_check_pools(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 

@@ -23,8 +23,8 @@ sl_strides sl_ranks_strides(const sl_plan *plan);
 sl_group sl_ranks_between(const sl_cluster *cluster, const sl_plan *plan, uint32_t first,
                           uint32_t last);
 
-/** Whether all neighbouring stages have the same links between them: a stage fills whole nodes or scale-up
- * domains. False where that is not obvious. */
+/** Whether all neighbouring stages have the same links between them: a stage fills whole nodes or
+ * scale-up domains. False where that is not obvious. */
 bool sl_ranks_stages_alike(const sl_cluster *cluster, const sl_plan *plan);
 
 /**

@@ -14,7 +14,8 @@ is_block_norm(const sl_operator *op)
     return op->kind == SL_OPERATOR_NORM && op->component == SL_COMPONENT_NORMS;
 }
 
-/* A norm before attention or MLP; one after them goes into the residual, which keeps nothing of it. */
+/* A norm before attention or MLP; one after them goes into the residual, which keeps nothing of
+ * it. */
 static bool
 is_pre_norm(const sl_layer_kind *kind, uint32_t index)
 {
@@ -110,7 +111,8 @@ sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module
     return false;
 }
 
-/* Layers of a kind among the first `most` blocks of each chunk. alone: all of those blocks are of it. */
+/* Layers of a kind among the first `most` blocks of each chunk. alone: all of those blocks are of
+ * it. */
 static double
 count_first(const sl_model *model, const sl_plan *plan, const sl_chunking *cut, const sl_held *held,
             bool alone, uint32_t kind, uint32_t most)

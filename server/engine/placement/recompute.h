@@ -13,8 +13,8 @@ typedef struct sl_recomputed {
 } sl_recomputed;
 
 /**
- * Which layers of `kind` in chunks of a pipeline rank, which are `stage`, are rebuilt, and what they keep.
- * cut: the plan's.
+ * Which layers of `kind` in chunks of a pipeline rank, which are `stage`, are rebuilt, and what
+ * they keep. cut: the plan's.
  *   none            saved                      live 0
  *   core_attention  saved - scores             live scores
  *   op_sac          input, every other product, attention
@@ -31,7 +31,8 @@ sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload
                               const sl_kind_price *prices, const sl_held *held,
                               const sl_stage *stage, uint32_t kind);
 
-/** Whether all layers that are rebuilt are rebuilt one by one: then those of a stage are all of its. */
+/** Whether all layers that are rebuilt are rebuilt one by one: then those of a stage are all of
+ * its. */
 static inline bool
 sl_recompute_each(const sl_workload *workload)
 {
@@ -43,22 +44,24 @@ sl_recompute_each(const sl_workload *workload)
 double sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price,
                                 double layers);
 
-/** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */
+/** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by
+ * one. */
 double sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price);
 
-/** The part of a priced forward that one rebuilt layer of a kind runs again, of one micro-batch, unless by
- * modules: all but the tail. Half of the products and of what lies between them for op_sac; fused attention
- * rebuilds its scores by itself. */
+/** The part of a priced forward that one rebuilt layer of a kind runs again, of one micro-batch,
+ * unless by modules: all but the tail. Half of the products and of what lies between them for
+ * op_sac; fused attention rebuilds its scores by itself. */
 sl_rerun sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price);
 
 /**
- * The operator before which rebuilding a whole layer of a kind ends, operator_count where it runs to the end.
+ * The operator before which rebuilding a whole layer of a kind ends, operator_count where it runs
+ * to the end.
  *
- * Where the release stops it: behind the last operator that keeps anything, or before it where that is a
- * product, which has its input by then and whose output nothing keeps.
+ * Where the release stops it: behind the last operator that keeps anything, or before it where that
+ * is a product, which has its input by then and whose output nothing keeps.
  *
- * Source: torch.utils.checkpoint, early stop of the non-reentrant kind (PyTorch 2.1); compiled blocks run
- * no operator either whose output backward does not read.
+ * Source: torch.utils.checkpoint, early stop of the non-reentrant kind (PyTorch 2.1); compiled
+ * blocks run no operator either whose output backward does not read.
  */
 uint32_t sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind);
 

@@ -5,8 +5,8 @@
 #include "engine/price/price.h"
 #include "engine/schedule/schedule.h"
 
-/** What each kind has of them, into prices: nothing where the release keeps no such gradients, or what
- * trains are adapters. */
+/** What each kind has of them, into prices: nothing where the release keeps no such gradients, or
+ * what trains are adapters. */
 void sl_shapes_price(const sl_model *model, const sl_slice *slice, sl_kind_price *prices);
 
 /** Elements of the distinct shapes of some kinds, one of each [count]. */

@@ -203,7 +203,8 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
     const uint64_t degree = sl_sharding_degree(sharding, routed);
     const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t begin = strides.pipeline * stage;
-    /* Ranks with one number: those of a cut, and where experts are dealt out of all that share them. */
+    /* Ranks with one number: those of a cut, and where experts are dealt out of all that share
+     * them. */
     const uint64_t run = sl_sharding_cut_ranks(sharding, routed);
     const uint64_t beside = routed ? run * plan->expert : strides.replica;
     const uint64_t places = plan->tensor * sl_sharding_replicas(sharding) / run;

@@ -81,13 +81,15 @@ tensor_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uin
     return end > begin ? (end - begin) * one : 0;
 }
 
-/* Modules register their parameters in the order in which their class names them, and so a flat tensor
- * has them: a block's own norms, "input_layernorm.weight", may be behind all else in it. */
+/* Modules register their parameters in the order in which their class names them, and so a flat
+ * tensor has them: a block's own norms, "input_layernorm.weight", may be behind all else in it. */
 static bool
 is_behind(const sl_layer_kind *kind, const sl_tensor *tensor)
 {
+    const char *dot = strchr(tensor->name, '.');
+
     return kind->norms_last && tensor->component == SL_COMPONENT_NORMS &&
-           strchr(tensor->name, '.') == strrchr(tensor->name, '.');
+           (dot == NULL || strchr(dot + 1, '.') == NULL);
 }
 
 /* Elements of the unit; and in *offset those before an expert of tensor `index` of `layer`. */

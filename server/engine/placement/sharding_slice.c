@@ -113,17 +113,12 @@ degree_of(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
                : 1;
 }
 
-/* Experts that are dealt out are a stack of few: cut over more ranks than there are of them, it is
- * cut along its second axis (torchtitan, apply_fsdp: Shard(1)). */
 static uint32_t
 sharded_axis(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t degree)
 {
-    const uint32_t ranks = sharding->question->plan.expert;
-    const bool stacked = tensor->expert_placed && tensor->tensor->experts == 0 &&
-                         tensor->blocks == 1 && tensor->tensor->axes > 1;
-
-    return stacked && ranks > 1 && sharding->mode.kind == SL_SHARDING_AXIS_0 &&
-           (uint64_t)degree * ranks > tensor->tensor->shape[0];
+    return sharding->mode.kind == SL_SHARDING_AXIS_0
+               ? sl_slice_shard_axis(tensor->tensor, sharding->question->plan.expert, degree)
+               : 0;
 }
 
 /* Boxes of a part: of every part of every block that is cut, or one where nothing is. */
@@ -264,7 +259,8 @@ sl_sharding_alike(const sl_tensor_part *part, uint64_t number)
 
     if (begin < part->flat_offset)
         return 1;
-    /* Whole ones up to the padding; from there on padding alone, to the last where it is the tensor's. */
+    /* Whole ones up to the padding; from there on padding alone, to the last where it is the
+     * tensor's. */
     const uint64_t at = begin - part->flat_offset;
     const bool padding = at >= part->elements;
     if (padding && (part->shard_flat == 0 || part->alone))

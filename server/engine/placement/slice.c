@@ -46,8 +46,8 @@ keeps_pointwise(const sl_software *software, const sl_workload *workload)
     return software->eager_activations && !workload->compile && !workload->adapter.fused;
 }
 
-/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32. Only
- * replicas run so: sharding gathers in 16 bits. */
+/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32.
+ * Only replicas run so: sharding gathers in 16 bits. */
 static bool
 is_autocast(const sl_workload *workload)
 {
@@ -148,7 +148,8 @@ sl_slice_is_routed(const sl_tensor *tensor)
     return tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
 }
 
-/* Experts are dealt out whole, each cut on its own: what is stored of them together does not matter. */
+/* Experts are dealt out whole, each cut on its own: what is stored of them together does not
+ * matter. */
 static double
 routed_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
@@ -167,6 +168,18 @@ sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
     return !tensor->buffer && (!tensor->tied || slice->ends_apart);
 }
 
+/* Of one axis, what a rank of the tensor group has. */
+static double
+axis_length(const sl_slice *slice, const sl_tensor *tensor, uint32_t axis)
+{
+    const double length = (double)tensor->shape[axis];
+
+    if (tensor->cut == SL_CUT_REPLICATED || axis != tensor->cut_axis)
+        return length;
+    return ceil((tensor->cut == SL_CUT_VOCABULARY ? sl_slice_vocabulary(slice, length) : length) /
+                slice->tensor);
+}
+
 double
 sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
@@ -176,16 +189,48 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
         return routed_elements(slice, tensor);
 
     double elements = 1.0;
-    for (uint32_t i = 0; i < tensor->axes; i++) {
-        double length = (double)tensor->shape[i];
-        if (tensor->cut != SL_CUT_REPLICATED && i == tensor->cut_axis) {
-            if (tensor->cut == SL_CUT_VOCABULARY)
-                length = sl_slice_vocabulary(slice, length);
-            length = ceil(length / slice->tensor);
-        }
-        elements *= length;
-    }
+    for (uint32_t i = 0; i < tensor->axes; i++)
+        elements *= axis_length(slice, tensor, i);
     return elements;
+}
+
+/* Whether experts are an axis of their own: they do not stand end to end along the one that is cut,
+ * nor in tensors of their own. */
+static bool
+is_stacked(const sl_tensor *tensor)
+{
+    return sl_slice_is_routed(tensor) && tensor->experts == 0 && tensor->axes > 1 &&
+           (tensor->cut == SL_CUT_REPLICATED || tensor->cut_axis != 0);
+}
+
+uint32_t
+sl_slice_shard_axis(const sl_tensor *tensor, uint64_t expert_ranks, uint64_t ranks)
+{
+    return is_stacked(tensor) && expert_ranks > 1 && ranks * expert_ranks > tensor->shape[0];
+}
+
+/* Of routed experts: those of one rank where they share a tensor, each cut on its own. */
+static double
+routed_length(const sl_slice *slice, const sl_tensor *tensor, uint32_t axis)
+{
+    double length = (double)tensor->shape[axis];
+
+    if (axis == 0 && tensor->experts == 0)
+        length /= slice->expert;
+    if (tensor->cut != SL_CUT_REPLICATED && axis == tensor->cut_axis)
+        length /= slice->expert_tensor;
+    return length;
+}
+
+double
+sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks)
+{
+    const double elements = sl_slice_elements(slice, tensor);
+    const uint32_t axis = sl_slice_shard_axis(tensor, (uint64_t)slice->expert, (uint64_t)ranks);
+    const double rows = sl_slice_is_routed(tensor) ? routed_length(slice, tensor, axis)
+                                                   : axis_length(slice, tensor, axis);
+
+    return elements > 0.0 ? ceil(rows / ranks) * (elements / rows) : 0.0;
 }
 
 sl_precision
@@ -248,9 +293,9 @@ sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
     return (double)op->outputs;
 }
 
-/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, which
- * eager code computes in fp32, and with dropout its mask; and what the product with the values reads,
- * where that is not the softmax output itself. */
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output,
+ * which eager code computes in fp32, and with dropout its mask; and what the product with the
+ * values reads, where that is not the softmax output itself. */
 static double
 unfused_score_bytes(const sl_slice *slice)
 {
@@ -285,8 +330,8 @@ sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
     return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
 }
 
-/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8). What a
- * ring passes on and a gather brings is not kept. */
+/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8).
+ * What a ring passes on and a gather brings is not kept. */
 static double
 context_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -310,7 +355,8 @@ sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
     return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
 }
 
-/* Megatron gathers a product's input again in backward; PyTorch's tensor parallelism keeps it whole. */
+/* Megatron gathers a product's input again in backward; PyTorch's tensor parallelism keeps it
+ * whole. */
 static bool
 keeps_gathered(const sl_slice *slice)
 {

@@ -44,8 +44,8 @@ typedef struct sl_slice {
     bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
-/** Bytes of one element of what is kept between products: training in 8 bits multiplies in them, and
- * the rest stays in 16. */
+/** Bytes of one element of what is kept between products: training in 8 bits multiplies in them,
+ * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
@@ -64,7 +64,24 @@ bool sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor);
 /** Parameters of a tensor that one tensor-parallel rank holds; the largest shard counts. */
 double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
 
-/** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the rest. */
+/**
+ * The axis whose rows fully_shard deals out to `ranks`: the first. A stack of experts that is dealt
+ * out over expert_ranks already is cut along its second axis where there are more ranks than
+ * experts of it (torchtitan, apply_fsdp: Shard(1)).
+ */
+uint32_t sl_slice_shard_axis(const sl_tensor *tensor, uint64_t expert_ranks, uint64_t ranks);
+
+/**
+ * Of sl_slice_elements, what the first of `ranks` holds at rest under fully_shard [count], the most
+ * of any:
+ *   ceil(rows / ranks) x elements of a row
+ * Source: torch/distributed/fsdp/_fully_shard/_fsdp_param.py (chunks of ceil, the last short or
+ * empty). Pinned by sharded_memory_test against the map of shards.
+ */
+double sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks);
+
+/** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the
+ * rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);
 
 /** Positions of one micro-batch that an operator sees, on this rank: its tokens, or one of each
@@ -72,14 +89,14 @@ bool sl_slice_is_routed(const sl_tensor *tensor);
 double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
 
 /**
- * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a balanced
- * router sends to its experts, tokens * visits * expert_tensor / tensor, times the
+ * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a
+ * balanced router sends to its experts, tokens * visits * expert_tensor / tensor, times the
  * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
 double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
 
-/** What the products of an operator run in: low precisions are for the linear layers of blocks; router,
- * head and attention stay in 16 bits. */
+/** What the products of an operator run in: low precisions are for the linear layers of blocks;
+ * router, head and attention stay in 16 bits. */
 sl_precision sl_slice_precision(const sl_slice *slice, const sl_operator *op);
 
 /** Routed experts on this rank; 1 for an operator every token goes through. */
@@ -110,8 +127,8 @@ bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
-/** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal mask,
- * less with a window, s without a mask. Encoder and decoder have s positions each. */
+/** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal
+ * mask, less with a window, s without a mask. Encoder and decoder have s positions each. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

@@ -6,7 +6,8 @@
 #include "engine/placement/adapter.h"
 #include "engine/price/low_precision.h"
 
-/* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
+/* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW
+ * 128. */
 static const double block_8bit = 256.0;
 static const double block_4bit = 128.0;
 
@@ -287,6 +288,12 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
 }
 
 bool
+sl_states_has_owners(const sl_software *software, const sl_plan *plan)
+{
+    return software->whole_owners && plan->zero_stage == 1;
+}
+
+bool
 sl_states_wait(const sl_workload *workload, const sl_plan *plan)
 {
     return sl_framework_is_fsdp(workload->framework) && plan->zero_stage >= 2 &&
@@ -354,9 +361,12 @@ sl_states_layouts(const sl_workload *workload, const sl_elements *elements)
 static double
 divided_bytes(const sl_elements *elements, const sl_degree *degree, double dense, double routed)
 {
-    const double own = dense * (elements->all - elements->routed) / degree->dense;
+    const double own =
+        dense * ((elements->all - elements->routed) / degree->dense + elements->padding);
 
-    return elements->routed > 0.0 ? own + routed * elements->routed / degree->routed : own;
+    return elements->routed > 0.0
+               ? own + routed * (elements->routed / degree->routed + elements->routed_padding)
+               : own;
 }
 
 double

@@ -17,6 +17,9 @@ typedef struct sl_elements {
     double routed_matrices; /* of the matrices, in routed experts */
     double routed_low;      /* ... and of what low precisions quantise */
     double routed_factored; /* ... and of Adafactor's moments */
+    /* What the fullest rank has beyond an even part, where each tensor is divided by whole rows: */
+    double padding;        /* of parameters that are no routed experts ... */
+    double routed_padding; /* ... and of those */
 } sl_elements;
 
 sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
@@ -66,8 +69,8 @@ double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layo
 
 /**
  * Bytes per parameter while it is gathered: what the workload says (FSDP's param_dtype), else those
- * of the precision that computes, or of storage where that is narrower. What is no linear layer's is
- * never gathered in 8 bits.
+ * of the precision that computes, or of storage where that is narrower. What is no linear layer's
+ * is never gathered in 8 bits.
  */
 double sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear);
 
@@ -95,17 +98,21 @@ typedef struct sl_shards {
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
 /** What the optimizer steps on: the elements themselves, or the adapters beside them, and its bytes
- * per parameter. Adapters have weights and gradients in their precision; states that are no quantised
- * ones follow it (torch.optim makes them like the weight). */
+ * per parameter. Adapters have weights and gradients in their precision; states that are no
+ * quantised ones follow it (torch.optim makes them like the weight). */
 sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
                               sl_layout *layout);
 
-/** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the host's,
- * without its states, and without gradients but Megatron's, as of any parameter. */
+/** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the
+ * host's, without its states, and without gradients but Megatron's, as of any parameter. */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
 
-/** Whether divided gradients stay whole over the micro-batches of a step, to be reduced with the last. */
+/** Whether states are divided by whole tensors, each of which has one owner among the ranks. */
+bool sl_states_has_owners(const sl_software *software, const sl_plan *plan);
+
+/** Whether divided gradients stay whole over the micro-batches of a step, to be reduced with the
+ * last. */
 bool sl_states_wait(const sl_workload *workload, const sl_plan *plan);
 
 /** ... and what each of a rank's then takes [bytes]: FSDP 1 adds up what autograd made, in the type
@@ -116,13 +123,13 @@ double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *lay
  * runs the stages of fully_shard so. */
 bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
 
-/** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those of
- * shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining those of
- * fully_shard that backward finds gathered. */
+/** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those
+ * of shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining
+ * those of fully_shard that backward finds gathered. */
 bool sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan);
 
-/** Layouts of one rank's parameters: of all together, and of routed experts and the rest apart, whose
- * bytes per parameter differ under Muon, Adafactor and a quantised base. */
+/** Layouts of one rank's parameters: of all together, and of routed experts and the rest apart,
+ * whose bytes per parameter differ under Muon, Adafactor and a quantised base. */
 typedef struct sl_layouts {
     sl_layout all, dense, routed;
 } sl_layouts;
@@ -139,7 +146,7 @@ double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *
 /** Of the two moments of AdamW, one [bytes per parameter]. */
 double sl_states_moment_bytes(const sl_layout *layout);
 
-/** Elements of a part on one rank at rest [count]. */
+/** Elements of a part on the fullest rank at rest [count]. */
 double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
 
 /** DDP and DataParallel: the whole model on every device. */
@@ -147,8 +154,8 @@ bool sl_framework_replicates(sl_framework framework);
 
 bool sl_framework_is_fsdp(sl_framework framework);
 
-/** Whether parameters are gathered and gradients reduced by units of FSDP: PyTorch's, or Megatron-FSDP,
- * which stages 2 and 3 of Megatron are. */
+/** Whether parameters are gathered and gradients reduced by units of FSDP: PyTorch's, or
+ * Megatron-FSDP, which stages 2 and 3 of Megatron are. */
 bool sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan);
 
 /** Whether parameters gathered for forward are let go until backward. */

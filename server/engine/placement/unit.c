@@ -7,7 +7,8 @@
 #include "engine/placement/states.h"
 #include "engine/schedule/schedule.h"
 
-/* Whether a tensor lies in a module: "mlp" and "mlp.experts" hold "mlp.experts.0.up_proj.weight". */
+/* Whether a tensor lies in a module: "mlp" and "mlp.experts" hold
+ * "mlp.experts.0.up_proj.weight". */
 static bool
 lies_in(const sl_tensor *tensor, const char *module)
 {

@@ -17,8 +17,8 @@ typedef struct sl_unit_split {
  *   size     {elements, 0} for blocks of at least so many, else {0, elements}
  *   modules  the largest of those named, which hold what begins with their name; the rest is the
  *            root's
- * Source: PyTorch wrap.py (transformer, size-based and lambda policies); the size-based one looks into
- * blocks and at the tables too, which is not followed.
+ * Source: PyTorch wrap.py (transformer, size-based and lambda policies); the size-based one looks
+ * into blocks and at the tables too, which is not followed.
  */
 sl_unit_split sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
                          double elements);

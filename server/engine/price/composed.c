@@ -1,4 +1,5 @@
-/* What eager PyTorch composes: how near norms come to the memory's bandwidth, and what the host issues. */
+/* What eager PyTorch composes: how near norms come to the memory's bandwidth, and what the host
+ * issues. */
 #include <math.h>
 
 #include "engine/price/price_parts.h"

@@ -37,25 +37,13 @@ insert(sl_estimate *out, sl_guess guess)
     out->guesses[at] = guess;
 }
 
-static const double piece_bytes = 16.0;
-
-static bool
-has_rest(double values, sl_precision precision)
-{
-    return fmod(values * sl_precision_bytes(precision), piece_bytes) != 0.0;
-}
-
 /* Scores that are kept whole are products of a head's width; fused kernels pad it. */
 static bool
 is_unaligned(const sl_slice *slice, const sl_operator *op)
 {
     if (op->kind == SL_OPERATOR_ATTENTION)
-        return slice->attention == SL_ATTENTION_UNFUSED &&
-               has_rest(op->head_dim, sl_slice_precision(slice, op));
-    if (op->kind != SL_OPERATOR_MATMUL || op->component == SL_COMPONENT_ROUTER)
-        return false;
-    const sl_product p = sl_price_product(slice, op);
-    return has_rest(p.n, p.precision) || has_rest(p.k, p.precision);
+        return slice->attention == SL_ATTENTION_UNFUSED && sl_kernel_scores_unaligned(slice, op);
+    return op->kind == SL_OPERATOR_MATMUL && sl_price_product(slice, op).unaligned;
 }
 
 static void

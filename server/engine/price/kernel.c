@@ -7,9 +7,12 @@
 #include "engine/price/surface.h"
 #include "shardline/units.h"
 
-/* Of 16-bit products, those with a scale for each row and column, their casts apart (torchtitan, two runs
- * of 70B: benchmarks/asyncTP_llama3_h100_2025-06). */
+/* Of 16-bit products, those with a scale for each row and column, their casts apart (torchtitan,
+ * two runs of 70B: benchmarks/asyncTP_llama3_h100_2025-06). */
 static const double row_rate_ratio = 1.2;
+/* Coarse: of what aligned products reach, the middle of what is known of three parts. */
+static const double unaligned_rate_ratio = 0.5;
+static const double piece_bytes = 16.0;
 static const double launch_floor_s = 3.0 * SL_US_S;
 
 typedef struct tile_shape {
@@ -25,6 +28,12 @@ sl_kernel_half_peak(const sl_accelerator *part)
                : part->peak_flops_per_s[SL_PRECISION_FP16];
 }
 
+bool
+sl_kernel_is_unaligned(double values, sl_precision precision)
+{
+    return fmod(values * sl_precision_bytes(precision), piece_bytes) != 0.0;
+}
+
 /* Clock held over hours by a kernel that reaches `share` of its peak. The slice's is that of 16-bit
  * products; power goes with what is computed and about the cube of the clock, so what computes less
  * than they do is slowed less. */
@@ -37,8 +46,8 @@ held_clock(const sl_slice *slice, double share)
     return fmin(fmax(1.0, slice->clock_ratio), slice->clock_ratio * cbrt(products / share));
 }
 
-/* The law of a precision, its peak at the clock of the slice; a 16-bit law is scaled by the datasheet to
- * precisions that have none. */
+/* The law of a precision, its peak at the clock of the slice; a 16-bit law is scaled by the
+ * datasheet to precisions that have none. */
 static sl_gemm_law
 law_of(const sl_slice *slice, sl_precision precision)
 {
@@ -85,9 +94,10 @@ tile_seconds(const sl_slice *slice, const sl_gemm_law *law, const sl_product *pr
     const double tiles =
         ceil(product->m / tile->rows) * ceil(product->n / tile->columns) * product->batch;
     const double waves = ceil(tiles * split / law->multiprocessors);
+    const double rate_ratio = tile->rate_ratio * (product->unaligned ? unaligned_rate_ratio : 1.0);
     const double compute_s = waves * 2.0 * tile->rows * tile->columns *
                              (product->k / split + law->prologue_k) * law->multiprocessors /
-                             (law->peak_flops_per_s * tile->rate_ratio);
+                             (law->peak_flops_per_s * rate_ratio);
     const double results = product->m * product->n;
     const double bytes = (product->m * product->k + product->k * product->n) * e +
                          results * slice->element_bytes +
@@ -222,6 +232,15 @@ fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     return law->launch_s + flops / rate;
 }
 
+bool
+sl_kernel_scores_unaligned(const sl_slice *slice, const sl_operator *op)
+{
+    const sl_precision precision = sl_slice_precision(slice, op);
+
+    return sl_kernel_is_unaligned(op->head_dim, precision) ||
+           sl_kernel_is_unaligned(slice->sequence, precision);
+}
+
 static double
 unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
 {
@@ -233,10 +252,11 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double score_bytes = (pass == SL_PASS_FORWARD ? 4.0 : 6.0) * width_ratio;
     const double dropout_bytes = slice->dropout ? 5.0 * width_ratio : 0.0;
     const sl_precision precision = sl_slice_precision(slice, op);
-    const double into_scores_s = sl_kernel_product_s(
-        slice, (sl_product){.batch = batch, .m = s, .n = s, .k = d, .precision = precision});
-    const double out_of_scores_s = sl_kernel_product_s(
-        slice, (sl_product){.batch = batch, .m = s, .n = d, .k = s, .precision = precision});
+    const bool unaligned = sl_kernel_scores_unaligned(slice, op);
+    const double into_scores_s =
+        sl_kernel_product_s(slice, (sl_product){batch, s, s, d, precision, unaligned});
+    const double out_of_scores_s =
+        sl_kernel_product_s(slice, (sl_product){batch, s, d, s, precision, unaligned});
     /* Backward: dP from dO and V; dV, dQ and dK from the scores. */
     const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
                                                       : into_scores_s + 3.0 * out_of_scores_s;

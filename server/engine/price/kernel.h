@@ -12,7 +12,21 @@ typedef struct sl_product {
     double batch;
     double m, n, k;
     sl_precision precision;
+    bool unaligned; /* sl_kernel_is_unaligned, of the widths that its matrices have in memory */
 } sl_product;
+
+/**
+ * Whether rows of `values` are no whole number of the 16 bytes that tensor cores read at once.
+ * Then libraries take kernels that read less at once, priced at half the rate of aligned ones, also
+ * in compiled code: GPT-2 with 50,257 takes 8.8 ms longer than with 50,304 for 8,192 tokens on A100
+ * (LLMs-from-scratch, ch05/10), and 8.2 ms by this. Others are a third in Netflix's head of 128,003
+ * (2026), and 0.7 on RTX 4090 (pytorch issue 181718).
+ * Source: NVIDIA, Matrix Multiplication Background, section 2; the rate is coarse.
+ */
+bool sl_kernel_is_unaligned(double values, sl_precision precision);
+
+/** Whether scores that are kept whole are such products: of a head's width, and of the sequence. */
+bool sl_kernel_scores_unaligned(const sl_slice *slice, const sl_operator *op);
 
 /** Datasheet peak of 16-bit products, bf16 where the part has it [FLOP/s]; what the law's
  * rates scale by. */
@@ -21,36 +35,39 @@ double sl_kernel_half_peak(const sl_accelerator *part);
 /**
  * Matrix product:
  *   t = (t0 + min over tiles (tm, tn) and splits z of max(Tc, Tm)) * surface
- *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile),  waves = ceil(batch tiles z / SM)
+ *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile * r_unaligned)
+ *   waves = ceil(batch tiles z / SM)
  *   Tm = ((m k + k n) e + m n e + (z > 1 ? 8 z m n : 0)) batch / bandwidth
  * Tiles 256x128, 128x256, 128x128, 128x64, 64x128, 64x64; z in {1, 2, 4, 8} while the tiles leave
- * multiprocessors idle and k / z >= 512, low precisions with z = 1 (their kernels do not split k: nvfp4
- * tables are linear in k down to one tile). Constants are fitted per part (gemm_laws.csv). surface
- * (engine/price/surface.h) multiplies single products in the precision it was measured in.
- * Source: derived; fitted on public kernel tables. Shapes not fitted, 1,024 and more on each side: 5.3 % mean error in
- * bf16, 4.0 % in fp8, 5.1 % in nvfp4, casts and heat of the tables included (sl_kernel_timed_s).
+ * multiprocessors idle and k / z >= 512, low precisions with z = 1 (their kernels do not split k:
+ * nvfp4 tables are linear in k down to one tile). Constants are fitted per part (gemm_laws.csv).
+ * surface (engine/price/surface.h) multiplies single products in the precision it was measured in.
+ * Source: derived; fitted on public kernel tables. Shapes not fitted, 1,024 and more on each side:
+ * 5.3 % mean error in bf16, 4.0 % in fp8, 5.1 % in nvfp4, casts and heat of the tables included
+ * (sl_kernel_timed_s).
  */
 double sl_kernel_product_s(const sl_slice *slice, sl_product product);
 
 /**
- * 16-bit values quantised for a product that does not keep its operands: values / rate of the law, 0 where a law
- * has none. Tables of low precisions time a product with the cast of its m x k operand; its time is linear
- * in n from there.
+ * 16-bit values quantised for a product that does not keep its operands: values / rate of the law,
+ * 0 where a law has none. Tables of low precisions time a product with the cast of its m x k
+ * operand; its time is linear in n from there.
  */
 double sl_kernel_cast_s(const sl_slice *slice, sl_precision precision, double values);
 
 /**
- * A product as a table of kernels has it: operands in 16 bits cast with it, one run after the other, so that
- * long kernels run at a clock that gave way already:
+ * A product as a table of kernels has it: operands in 16 bits cast with it, one run after the
+ * other, so that long kernels run at a clock that gave way already:
  *   clock = 1 - (1 - hot) f / (f + f0), f the FLOPs
- * 16-bit tables end at 0.70 to 0.83 (A100 0.94, B300 1), about what sustained.csv says of hours from other runs; it
- * is in the fit so that surfaces do not slow down again what the clock of a slice does. Nothing but fits and tests asks for it: a slice has its own clock.
+ * 16-bit tables end at 0.70 to 0.83 (A100 0.94, B300 1), about what sustained.csv says of hours
+ * from other runs; it is in the fit so that surfaces do not slow down again what the clock of a
+ * slice does. Nothing but fits and tests asks for it: a slice has its own clock.
  * Source: derived; fitted on public kernel tables (gemm_laws.csv).
  */
 double sl_kernel_timed_s(const sl_accelerator *part, sl_product product);
 
-/** Whether the tables that the laws were fitted to have shapes around this one: single products inside the
- * ends of engine/price/surface.h. */
+/** Whether the tables that the laws were fitted to have shapes around this one: single products
+ * inside the ends of engine/price/surface.h. */
 bool sl_kernel_product_measured(const sl_product *product);
 
 /**
@@ -91,8 +108,8 @@ double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pa
  * The delta rule with keys as wide as N: 2 H (Q (3 N + 2 P) + 3 N P) FLOPs.
  * One position after the other there are 9 H P N FLOPs and no states to write. Backward rebuilds
  * forward and has two gradients for each product: three times both.
- * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2; Yang 2024, Gated Delta Networks,
- * section 3.3, as flash-linear-attention computes it.
+ * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2; Yang 2024, Gated Delta
+ * Networks, section 3.3, as flash-linear-attention computes it.
  */
 double sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio);
 

@@ -1,4 +1,5 @@
-/** Products in 8 and 4 bits: what their operands take beside the 16-bit tensors they are made of. */
+/** Products in 8 and 4 bits: what their operands take beside the 16-bit tensors they are made
+ * of. */
 #ifndef SL_ENGINE_LOW_PRECISION_H
 #define SL_ENGINE_LOW_PRECISION_H
 
@@ -15,9 +16,9 @@
 double sl_low_value_bytes(const sl_workload *workload);
 
 /**
- * Whether weights and inputs of linear layers are kept quantised: TransformerEngine, under Megatron,
- * does, a weight once a step and an input until backward. torchao, under FSDP, casts both again in
- * backward: torchtitan's peak under MXFP8 is that of bf16 within 3 %.
+ * Whether weights and inputs of linear layers are kept quantised: TransformerEngine, under
+ * Megatron, does, a weight once a step and an input until backward. torchao, under FSDP, casts both
+ * again in backward: torchtitan's peak under MXFP8 is that of bf16 within 3 %.
  * Source: TransformerEngine pytorch/module/linear.py; torchtitan docs of NVFP4, table of peaks.
  */
 bool sl_low_keeps_operands(const sl_workload *workload);
@@ -27,8 +28,8 @@ bool sl_low_keeps_operands(const sl_workload *workload);
  *
  *   sl_low_value_bytes * (orientations - primary)
  *
- * orientations  one for forward and one, transposed, for the gradient of the input; one alone where a
- *               scale holds for the whole tensor and the part multiplies any layout (Blackwell)
+ * orientations  one for forward and one, transposed, for the gradient of the input; one alone where
+ *               a scale holds for the whole tensor and the part multiplies any layout (Blackwell)
  * primary       1 where the parameter itself is one of them
  * 0 where operands are not kept. Source: TransformerEngine docs, handling transposes.
  */

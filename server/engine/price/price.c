@@ -23,18 +23,19 @@ accumulate_s(const sl_slice *slice, double weights)
     return weights * bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
 }
 
-/* Operands that are kept quantised are written once, and once more transposed: an input by the fused
- * kernel that makes it, an output gradient by a cast that reads it first (TransformerEngine,
+/* Operands that are kept quantised are written once, and once more transposed: an input by the
+ * fused kernel that makes it, an output gradient by a cast that reads it first (TransformerEngine,
  * cast_transpose). */
 static const double input_cast_bytes = 2.0;
 static const double gradient_cast_bytes = 4.0;
-/* Scaled row by row, an operand is read for its maxima, read again and written for each way it is multiplied:
- * an input forward, and by columns for the weights' gradient; an output gradient both ways (torchao). */
+/* Scaled row by row, an operand is read for its maxima, read again and written for each way it is
+ * multiplied: an input forward, and by columns for the weights' gradient; an output gradient both
+ * ways (torchao). */
 static const double row_cast_bytes = 5.0;
 
-/* Where 16 bits are kept an input is cast forward and once more for the weights' gradient, an output gradient
- * once for both of its products; what sequence parallelism gathers, before it is gathered (torchao,
- * float8 tensor parallelism). */
+/* Where 16 bits are kept an input is cast forward and once more for the weights' gradient, an
+ * output gradient once for both of its products; what sequence parallelism gathers, before it is
+ * gathered (torchao, float8 tensor parallelism). */
 static void
 price_casts_again(const sl_pricing *p, const sl_operator *op)
 {
@@ -80,18 +81,6 @@ price_casts(const sl_pricing *p, const sl_operator *op)
     p->out->backward_s += gradient_s * gradient_cast_bytes;
 }
 
-sl_product
-sl_price_product(const sl_slice *slice, const sl_operator *op)
-{
-    const double batch = sl_slice_experts(slice, op);
-
-    return (sl_product){.batch = batch,
-                        .m = sl_slice_rows(slice, op) / batch,
-                        .n = sl_slice_outputs(slice, op),
-                        .k = sl_slice_inputs(slice, op),
-                        .precision = sl_slice_precision(slice, op)};
-}
-
 /* Products that an operator is issued as. */
 static uint32_t
 count_products(const sl_slice *slice, const sl_operator *op)
@@ -104,8 +93,41 @@ count_products(const sl_slice *slice, const sl_operator *op)
     return count > 0 ? count : 1;
 }
 
-/* Gradients of an input that several products read are added up: two at a time, or all by one kernel of
- * generated code. */
+/* Of the outputs of an operator those of one of its products. */
+static double
+width_of(const sl_slice *slice, const sl_operator *op, uint32_t at)
+{
+    const double n = sl_slice_outputs(slice, op);
+
+    return count_products(slice, op) > 1 ? n * (double)op->parts[at] / (double)op->outputs : n;
+}
+
+/* Routers are too small for it to matter. */
+static bool
+is_unaligned(const sl_operator *op, double n, double k, sl_precision precision)
+{
+    return op->component != SL_COMPONENT_ROUTER &&
+           (sl_kernel_is_unaligned(n, precision) || sl_kernel_is_unaligned(k, precision));
+}
+
+sl_product
+sl_price_product(const sl_slice *slice, const sl_operator *op)
+{
+    const double batch = sl_slice_experts(slice, op);
+    sl_product out = {.batch = batch,
+                      .m = sl_slice_rows(slice, op) / batch,
+                      .n = sl_slice_outputs(slice, op),
+                      .k = sl_slice_inputs(slice, op),
+                      .precision = sl_slice_precision(slice, op)};
+
+    for (uint32_t i = 0; i < count_products(slice, op); i++)
+        out.unaligned =
+            out.unaligned || is_unaligned(op, width_of(slice, op, i), out.k, out.precision);
+    return out;
+}
+
+/* Gradients of an input that several products read are added up: two at a time, or all by one
+ * kernel of generated code. */
 static double
 sum_gradients_s(const sl_slice *slice, const sl_operator *op, uint32_t products)
 {
@@ -131,14 +153,14 @@ time_products(const sl_slice *slice, const sl_operator *op)
                       .wgrad_s = accumulate_s(slice, whole.batch * whole.k * whole.n)};
 
     for (uint32_t i = 0; i < count; i++) {
-        const double share = count > 1 ? (double)op->parts[i] / (double)op->outputs : 1.0;
-        const double n = share * whole.n;
+        const double n = width_of(slice, op, i);
+        const bool unaligned = is_unaligned(op, n, whole.k, whole.precision);
         t.forward_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision});
+            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision, unaligned});
         t.dgrad_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision});
+            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision, unaligned});
         t.wgrad_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision});
+            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision, unaligned});
     }
     return t;
 }
@@ -271,8 +293,8 @@ sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
     return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
 }
 
-/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
- * other way round. A cut expert needs its tokens on every rank of the cut. */
+/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes
+ * the other way round. A cut expert needs its tokens on every rank of the cut. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
@@ -344,8 +366,8 @@ price_plain(const sl_pricing *p, const sl_operator *op)
     p->out->matmul_flops += flops;
 }
 
-/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
- * the delta rule, as Megatron-LM counts them (training.py). */
+/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8
+ * with the delta rule, as Megatron-LM counts them (training.py). */
 static void
 price_scan(const sl_pricing *p, const sl_operator *op)
 {
@@ -436,10 +458,10 @@ are_apart(const sl_slice *slice)
            (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
 }
 
-/* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
- * Attention without a fused kernel is two products, a softmax and a dropout. Where experts are issued
- * apart, their products and biases are, once for each of them, and after a wait: nothing then runs beside
- * it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
+/* What the host issues of an operator: itself, and in backward a gradient of each operand of a
+ * product. Attention without a fused kernel is two products, a softmax and a dropout. Where experts
+ * are issued apart, their products and biases are, once for each of them, and after a wait: nothing
+ * then runs beside it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
 count_issued(const sl_pricing *p, const sl_operator *op)
 {

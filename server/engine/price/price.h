@@ -16,8 +16,8 @@ typedef struct sl_traffic {
     double exposed_s; /* what computing does not hide */
 } sl_traffic;
 
-/** One pass of a micro-batch through a layer, as what it is made of comes to (sl_price_passes). What runs
- * again is issued in one go with backward, and late with it. */
+/** One pass of a micro-batch through a layer, as what it is made of comes to (sl_price_passes).
+ * What runs again is issued in one go with backward, and late with it. */
 typedef struct sl_pass_price {
     double computing_s;
     double tensor_s; /* what computing does not hide of all collectives of the tensor group, */
@@ -27,8 +27,8 @@ typedef struct sl_pass_price {
     double late_s;   /* what the host takes longer to issue it than the device beside it */
 } sl_pass_price;
 
-/** A part of one layer's forward pass that backward runs again, per micro-batch, when layers are rebuilt
- * one by one. */
+/** A part of one layer's forward pass that backward runs again, per micro-batch, when layers are
+ * rebuilt one by one. */
 typedef struct sl_rerun {
     double forward_s;
     double issued; /* operators */
@@ -98,23 +98,25 @@ typedef struct sl_kind_price {
 double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
 
 /** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing:
- * what does not fit under it, and the release's overlap_loss_ratio of what does, which computing loses. */
+ * what does not fit under it, and the release's overlap_loss_ratio of what does, which computing
+ * loses. */
 double sl_price_visible_s(const sl_software *software, double collective_s, double cover_s,
                           bool overlapped);
 
-/** The product that an operator is in forward, on one device. */
+/** The product that an operator is in forward, on one device; unaligned where one of those is that
+ * it is issued as. */
 sl_product sl_price_product(const sl_slice *slice, const sl_operator *op);
 
 /** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
  * block. */
 void sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out);
 
-/** What forward, backward and what runs again come to, and what the latter keeps: last, when all else is
- * there. */
+/** What forward, backward and what runs again come to, and what the latter keeps: last, when all
+ * else is there. */
 void sl_price_passes(const sl_slice *slice, sl_kind_price *out);
 
-/** One operator of a kind alone: seconds, FLOPs and traffic of all of them add up to the kind's. What
- * is held in memory is the whole kind's. */
+/** One operator of a kind alone: seconds, FLOPs and traffic of all of them add up to the kind's.
+ * What is held in memory is the whole kind's. */
 void sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
                   uint32_t index, sl_kind_price *out);
 

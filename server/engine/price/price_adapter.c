@@ -1,14 +1,16 @@
-/* Adapters beside the products of a frozen base: two thin products each, and what goes around them. */
+/* Adapters beside the products of a frozen base: two thin products each, and what goes around
+ * them. */
 #include <math.h>
 
 #include "engine/placement/adapter.h"
 #include "engine/price/kernel.h"
 #include "engine/price/price_parts.h"
 
-/* Passes over 16-bit values. The input is dropped (a mask of one byte beside it) and cast to fp32, each in a
- * kernel of its own; the output is scaled, and added to the base's; backward the same way round, with the
- * sum of both gradients of the input. PEFT tuners/lora/layer.py: result + lora_B(lora_A(dropout(x))) * scaling.
- * Generated code scales, drops and casts where it reads or writes anyway. */
+/* Passes over 16-bit values. The input is dropped (a mask of one byte beside it) and cast to fp32,
+ * each in a kernel of its own; the output is scaled, and added to the base's; backward the same way
+ * round, with the sum of both gradients of the input. PEFT tuners/lora/layer.py: result +
+ * lora_B(lora_A(dropout(x))) * scaling. Generated code scales, drops and casts where it reads or
+ * writes anyway. */
 static const double drop_bytes = 5.0;
 static const double cast_bytes = 6.0;
 static const double scale_bytes = 4.0;
@@ -55,9 +57,10 @@ add_product(const sl_pricing *p, const sl_product *of)
     const sl_slice *slice = p->slice;
 
     p->out->forward_s += sl_kernel_product_s(slice, *of);
-    p->out->backward_s +=
-        sl_kernel_product_s(slice, (sl_product){of->batch, of->m, of->k, of->n, of->precision}) +
-        sl_kernel_product_s(slice, (sl_product){of->batch, of->n, of->k, of->m, of->precision});
+    p->out->backward_s += sl_kernel_product_s(slice, (sl_product){of->batch, of->m, of->k, of->n,
+                                                                  of->precision, of->unaligned}) +
+                          sl_kernel_product_s(slice, (sl_product){of->batch, of->n, of->k, of->m,
+                                                                  of->precision, of->unaligned});
     p->out->forward_issued += 1.0;
     p->out->backward_issued += 2.0;
 }
@@ -77,8 +80,9 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         const sl_adapter_pair *pair = &pairs[i];
         const double batch = fmax(1.0, pair->copies);
         const double rank = slice->adapter->rank;
-        const sl_product down = {batch, rows / batch, rank, pair->inputs, precision};
-        const sl_product up = {batch, rows / batch, pair->outputs, rank, precision};
+        const bool thin = sl_kernel_is_unaligned(rank, precision);
+        const sl_product down = {batch, rows / batch, rank, pair->inputs, precision, thin};
+        const sl_product up = {batch, rows / batch, pair->outputs, rank, precision, thin};
 
         if (pair->inputs > 0.0)
             add_product(p, &down);

@@ -78,9 +78,9 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
 }
 
 /* torchtitan's op: every other product keeps its output, in the order they run, and so do the
- * attention and what tensor parallelism reduces. A row cut leaves each rank a whole partial sum. Products
- * in NVFP4 are none of those it knows: 27 blocks of an 8B model keep 63.5 GiB less that way, 64.1 by this
- * count (torchtitan docs of NVFP4). */
+ * attention and what tensor parallelism reduces. A row cut leaves each rank a whole partial sum.
+ * Products in NVFP4 are none of those it knows: 27 blocks of an 8B model keep 63.5 GiB less that
+ * way, 64.1 by this count (torchtitan docs of NVFP4). */
 static double
 products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_bytes)
 {
@@ -159,10 +159,11 @@ price_modules_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_p
         out->module_live_bytes = fmax(out->module_live_bytes, live[m]);
 }
 
-/* A product's gradient of its weights needs its input, as it was kept, and the gradient of its output:
- * 32 sbh of a GPT block (Qi 2023 section 2). With sequence parallelism the input stays the rank's part
- * and is gathered again, the gradient stays whole (sail-sg/zero-bubble-pipeline-parallelism, layers.py).
- * Of a plain layer all it kept, and its output's gradient. Frozen products have none. */
+/* A product's gradient of its weights needs its input, as it was kept, and the gradient of its
+ * output: 32 sbh of a GPT block (Qi 2023 section 2). With sequence parallelism the input stays the
+ * rank's part and is gathered again, the gradient stays whole
+ * (sail-sg/zero-bubble-pipeline-parallelism, layers.py). Of a plain layer all it kept, and its
+ * output's gradient. Frozen products have none. */
 static double
 operands_of(const sl_slice *slice, const sl_operator *op)
 {

@@ -21,8 +21,9 @@ void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_
 
 /** Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
  * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
- * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too. Megatron-LM
- * tensor_parallel/layers.py; TransformerEngine, overlap of communication and products. */
+ * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too.
+ * Megatron-LM tensor_parallel/layers.py; TransformerEngine, overlap of communication and
+ * products. */
 void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s,
                           double wgrad_s);
 
@@ -31,9 +32,9 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
 /**
- * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward: the
- * profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it composes others of
- * passes in fp32 (profiles of eager code: 36 bytes for 4).
+ * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward:
+ * the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
+ * composes others of passes in fp32 (profiles of eager code: 36 bytes for 4).
  * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
  */
 double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
@@ -44,18 +45,20 @@ typedef struct sl_issued {
 } sl_issued;
 
 /**
- * Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a sum, a root,
- * a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two slices, a negation, a
- * join, two products and a sum; a gate its function and a product. Backward one for each operand that has a
- * gradient, two for a slice's, and sums where a value was used twice. All else, and fused code, is one.
+ * Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a
+ * sum, a root, a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two
+ * slices, a negation, a join, two products and a sum; a gate its function and a product. Backward
+ * one for each operand that has a gradient, two for a slice's, and sums where a value was used
+ * twice. All else, and fused code, is one.
  * Source: transformers modeling_llama.py; autograd's graph of it, counted.
  */
 sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
 
 /**
- * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x m x r
- * forward, the gradients of both operands of each backward, and around them, in kernels of their own:
- * dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code do without.
+ * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x
+ * m x r forward, the gradients of both operands of each backward, and around them, in kernels of
+ * their own: dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code
+ * do without.
  * Source: Hu 2021; PEFT tuners/lora/layer.py.
  */
 void sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op);

@@ -31,8 +31,9 @@ sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT])
     return exposed_s;
 }
 
-/* Pieces that a collective is cut into to run under its own product; the first or the last of them has
- * nothing to run under (TransformerEngine userbuffers, PyTorch's asynchronous tensor parallelism). */
+/* Pieces that a collective is cut into to run under its own product; the first or the last of them
+ * has nothing to run under (TransformerEngine userbuffers, PyTorch's asynchronous tensor
+ * parallelism). */
 static const double tensor_pieces = 4.0;
 
 /* A collective of the tensor group in pieces under its product, if the release cuts it. */

@@ -24,8 +24,8 @@ typedef struct sl_work {
 
 /**
  * Whether the plan's schedule has an order for so many micro-batches, at least one: 1F1B, ZB-H1 and
- * ZB-H2 with one chunk a rank, ZB-V with two, DualPipe with one of each copy, an even number of ranks
- * and an even number of micro-batches, 2p at least. The others always have.
+ * ZB-H2 with one chunk a rank, ZB-V with two, DualPipe with one of each copy, an even number of
+ * ranks and an even number of micro-batches, 2p at least. The others always have.
  */
 bool sl_order_exists(const sl_plan *plan, uint64_t microbatches);
 
@@ -46,14 +46,15 @@ uint64_t sl_order_count(const sl_plan *plan, uint64_t microbatches, uint32_t ran
  *   naive        1           of every chunk
  *   GPipe        m           and backward takes the micro-batches from the last on
  *   1F1B         p - r
- *   interleaved  2 (p - r - 1) + (v - 1) group + 1, chunk after chunk for one group of micro-batches
+ *   interleaved  2 (p - r - 1) + (v - 1) group + 1, chunk after chunk for one group of
+ *                micro-batches
  *   ZB-H1        p - r       weights' gradients come r backwards later
  *   ZB-H2        2 (p - r) - 1, 2 r backwards later; a pair is backward, weights, then forward, so
  *                that no more than 2p - 1 are alive
  *   DualPipe     eight phases from both ends
- * with overlap_experts one more, and the forward of each pair beside its backward. Source: Huang 2019
- * figure 2; Narayanan 2021; Megatron-LM schedules.py, get_pp_rank_microbatches; Qi 2023 section 2
- * (arXiv 2401.10241); deepseek-ai/DualPipe dualpipe.py.
+ * with overlap_experts one more, and the forward of each pair beside its backward. Source: Huang
+ * 2019 figure 2; Narayanan 2021; Megatron-LM schedules.py, get_pp_rank_microbatches; Qi 2023
+ * section 2 (arXiv 2401.10241); deepseek-ai/DualPipe dualpipe.py.
  */
 void sl_order_write(const sl_plan *plan, uint64_t microbatches, uint32_t group, uint32_t rank,
                     sl_work *out);
@@ -77,8 +78,8 @@ size_t sl_order_v_bytes(const sl_plan *plan, uint64_t microbatches);
  * seconds  [s]  2 of each rank
  * send_s   [s]  from one rank to the next
  * Source: Qi 2023 section 6 (arXiv 2401.10241); rules for weights' gradients after
- * sail-sg/zero-bubble-pipeline-parallelism, zbv.py: of 300 drawn cases the bubble of 280 is within 2 %
- * of 1F1B's of what that finds, of the worst 7 %, on average 0.3 %.
+ * sail-sg/zero-bubble-pipeline-parallelism, zbv.py: of 300 drawn cases the bubble of 280 is within
+ * 2 % of 1F1B's of what that finds, of the worst 7 %, on average 0.3 %.
  */
 void sl_order_write_v(const sl_plan *plan, uint64_t microbatches, const sl_work_seconds *seconds,
                       double send_s, void *scratch, sl_work *out);

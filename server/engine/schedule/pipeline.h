@@ -9,11 +9,12 @@
 /** What one chunk of a rank takes and keeps, for a micro-batch of the usual size. */
 typedef struct sl_chunk_cost {
     sl_work_seconds work;
-    /* Of forward and of a whole backward, what both of them hide when they run beside each other. */
+    /* Of forward and of a whole backward, what both of them hide when they run beside each
+     * other. */
     double forward_exchange_s;
     double backward_exchange_s;
-    /* Of its output to the next chunk, and of the gradient of that back: nothing where one rank holds
-     * both. Over links of one of the two streams. */
+    /* Of its output to the next chunk, and of the gradient of that back: nothing where one rank
+     * holds both. Over links of one of the two streams. */
     double send_s;
     bool send_scale_up;
     double gather_s;         /* of its parameters, before its first forward ... */
@@ -70,15 +71,16 @@ typedef struct sl_pipeline_run {
 } sl_pipeline_run;
 
 /**
- * Simulates one step. A pass waits for what it needs from the chunk before or after it, and for that
- * chunk's send. A forward beside a backward takes, with it,
+ * Simulates one step. A pass waits for what it needs from the chunk before or after it, and for
+ * that chunk's send. A forward beside a backward takes, with it,
  *   max(both without their exchanges, both exchanges)
  * and both begin and end together. Sends of a rank leave it one after another on a stream, whatever
- * takes them in; gathers and reductions have a line of their own. What two ranks exchange over one link
- * both ways does not share it; a send and what either of its ends gathers or reduces over the same stream
- * do, each at half its rate (engine/schedule/simulation.h). ZB-V's order is made for the costs as given, not
- * for stragglers and sizes, which nobody foresees. `scratch` is aligned for any type and has the
- * bytes of sl_pipeline_measure. False where ranks would wait for each other in a circle.
+ * takes them in; gathers and reductions have a line of their own. What two ranks exchange over one
+ * link both ways does not share it; a send and what either of its ends gathers or reduces over the
+ * same stream do, each at half its rate (engine/schedule/simulation.h). ZB-V's order is made for
+ * the costs as given, not for stragglers and sizes, which nobody foresees. `scratch` is aligned for
+ * any type and has the bytes of sl_pipeline_measure. False where ranks would wait for each other in
+ * a circle.
  */
 bool sl_pipeline_simulate(const sl_pipeline *pipeline, void *scratch, sl_pipeline_run *out);
 

@@ -1,6 +1,7 @@
 /*
  * Lanes, in their order: compute of every rank, whose tasks are the passes; what each sends over
- * scale-up links; over the network; its parameters and gradients; its optimizer; and one for the barrier.
+ * scale-up links; over the network; its parameters and gradients; its optimizer; and one for the
+ * barrier.
  */
 #include "engine/schedule/pipeline_tasks.h"
 
@@ -66,9 +67,11 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     const uint64_t sends = plan->pipeline > 1 ? walks : 0;
     out.others = sends + 4 * chunks + plan->pipeline + 1;
     const uint64_t tasks = out.passes + out.others;
-    /* A pass for its data; a pass for the last sends; sends for what they are of; passes for both gathers
-     * of a chunk, and both its reductions for passes; the end of a rank for each of its lanes. */
-    out.waits = out.passes + 2 * sends + 4 * chunks + lanes + plan->pipeline;
+    /* A pass for its data; a pass for the last sends; sends for what they are of; passes for both
+     * gathers of a chunk, and both its reductions for passes, one of them for what a pass waits
+     * for: data and sends of two beside each other, and gathers of two chunks; the end of a rank
+     * for each of its lanes. */
+    out.waits = out.passes + 2 * sends + (4 + 6) * chunks + lanes + plan->pipeline;
     if (tasks >= UINT32_MAX || out.waits >= UINT32_MAX) {
         out.bytes = SIZE_MAX;
         return out;
@@ -373,8 +376,8 @@ wait_for_data(builder *b, uint32_t rank, const sl_work *pass)
     wait_for(b, b->sent[maker] == none ? maker : b->sent[maker]);
 }
 
-/* The gather of a chunk is there before its first pass, the rest of it before the pass after that; or
- * all gathers are before the first pass of the rank. */
+/* The gather of a chunk is there before its first pass, the rest of it before the pass after that;
+ * or all gathers are before the first pass of the rank. */
 static void
 wait_for_parameters(builder *b, uint32_t rank, uint32_t pass)
 {
@@ -435,6 +438,20 @@ wait_for_rank(builder *b, uint32_t rank)
             wait_for(b, b->lane_first[lane + 1] - 1);
 }
 
+/* For all that a pass waits for: to begin with it. */
+static void
+wait_as(builder *b, uint32_t rank, uint32_t pass)
+{
+    const uint32_t first = b->lane_first[rank];
+
+    if (pass > first && b->passes[pass - 1].beside) /* begins with the one before */
+        pass--;
+    if (pass > first)
+        wait_for(b, pass - 1);
+    for (uint32_t i = b->wait_first[pass]; i < b->wait_first[pass + 1]; i++)
+        wait_for(b, b->waits[i]);
+}
+
 /* Gradients of a chunk are there after its last pass, and some as it begins. */
 static void
 wait_for_gradients(builder *b, uint32_t origin)
@@ -446,8 +463,8 @@ wait_for_gradients(builder *b, uint32_t origin)
         wait_for(b, b->lane_first[rank + 1] - 1);
     else if ((origin & beside_bit) == 0)
         wait_for(b, b->last[chunk]);
-    else if (b->last[chunk] > b->lane_first[rank])
-        wait_for(b, b->last[chunk] - 1);
+    else
+        wait_as(b, rank, b->last[chunk]);
 }
 
 static void

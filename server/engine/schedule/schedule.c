@@ -185,7 +185,8 @@ ends_model(const sl_chunking *c, uint32_t chunk)
     return chunk == 0 || chunk + 1 == c->chunks;
 }
 
-/* Adds layers by kind. Most chunks are of one kind but for their ends, which one comparison tells. */
+/* Adds layers by kind. Most chunks are of one kind but for their ends, which one comparison
+ * tells. */
 static void
 count_layers(const uint8_t *layers, uint32_t count, sl_stage *out)
 {
@@ -215,7 +216,8 @@ count_own_layers(const sl_model *model, const sl_plan *plan, uint32_t begin, uin
             out->layers[model->layers[i]]++;
 }
 
-/* All layers but those of the two kinds that the model begins and ends with, where they are no blocks. */
+/* All layers but those of the two kinds that the model begins and ends with, where they are no
+ * blocks. */
 static uint32_t
 block_count(const sl_model *model, const sl_stage *stage)
 {
@@ -269,7 +271,8 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chunking 
     part_of(model, plan, c, &held, out);
 }
 
-/* Whether two chunks, neither of them an end of the model, have the same kinds in the same order. */
+/* Whether two chunks, neither of them an end of the model, have the same kinds in the same
+ * order. */
 static bool
 are_alike(const sl_model *model, const sl_chunking *c, uint32_t one, uint32_t other)
 {
@@ -382,6 +385,15 @@ sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy)
     if (plan->schedule == SL_SCHEDULE_ZB_H1)
         return sl_larger(0.0, busy->backward_s - 2.0 * busy->weight_s);
     return sl_schedule_splits_backward(plan) ? 0.0 : busy->backward_s / plan->virtual_pipeline;
+}
+
+double
+sl_schedule_fill_s(const sl_plan *plan, double forward_s)
+{
+    if (plan->schedule == SL_SCHEDULE_ZB_H2 || plan->schedule == SL_SCHEDULE_ZB_V ||
+        plan->schedule == SL_SCHEDULE_DUALPIPE)
+        return 0.0;
+    return forward_s / plan->virtual_pipeline;
 }
 
 double

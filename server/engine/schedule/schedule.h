@@ -44,8 +44,8 @@ typedef struct sl_held {
 
 sl_held sl_schedule_all_held(const sl_plan *plan, uint32_t rank);
 
-/** The `index`th chunk, below sl_schedule_held, whose output passes from one of the ranks `rank` and
- * rank + 1 to the other. */
+/** The `index`th chunk, below sl_schedule_held, whose output passes from one of the ranks `rank`
+ * and rank + 1 to the other. */
 uint32_t sl_schedule_crossing(const sl_plan *plan, uint32_t rank, uint32_t index);
 
 /** In how many directions outputs pass between two ranks. */
@@ -91,8 +91,8 @@ typedef struct sl_chunking {
 
 sl_chunking sl_schedule_cut(const sl_model *model, const sl_plan *plan);
 
-/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. The split
- * must not be NONE. */
+/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end.
+ * The split must not be NONE. */
 static inline uint32_t
 sl_schedule_begin(const sl_chunking *cut, uint32_t chunk)
 {
@@ -112,8 +112,8 @@ void sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chun
 void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held,
                       sl_stage *out);
 
-/** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it, neither
- * of them an end of the model nor any on the host. */
+/** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it,
+ * neither of them an end of the model nor any on the host. */
 bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
                          uint32_t rank);
 
@@ -164,10 +164,10 @@ typedef struct sl_in_flight {
  *   ZB-V         p on every rank, all of them turning
  *   DualPipe     p + 1 stages: (p + 1) / 2 of both its stages, of which (1 + min(r, p - 1 - r)) / 2
  *                turning
- * With overlap_experts 1F1B and interleaved hold one chunk more: a forward runs beside each backward.
- * ZB-V and DualPipe count a micro-batch whole until its weights' gradients are done. Source: Huang
- * 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py; Qi 2023, sections 2 and 6 (arXiv
- * 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
+ * With overlap_experts 1F1B and interleaved hold one chunk more: a forward runs beside each
+ * backward. ZB-V and DualPipe count a micro-batch whole until its weights' gradients are done.
+ * Source: Huang 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py; Qi 2023, sections 2 and 6
+ * (arXiv 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
  */
 sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
 
@@ -199,27 +199,31 @@ typedef struct sl_pipeline_span {
 } sl_pipeline_span;
 
 /**
- * Span of a step, and bubble = span - m max_r busy, never below 0. F, B, I and W: a pass of one rank
- * through one of its v chunks, forward, backward, and of that gradients of inputs and of weights;
- * D_r the sum of F + I over the ranks after r, what a micro-batch takes there and back.
+ * Span of a step, and bubble = span - m max_r busy, never below 0. F, B, I and W: a pass of one
+ * rank through one of its v chunks, forward, backward, and of that gradients of inputs and of
+ * weights; D_r the sum of F + I over the ranks after r, what a micro-batch takes there and back.
  *
  *   naive        m times the sum over the ranks of F + B
  *   GPipe        sum of F + B, and (m - 1) (max F + max B)
  *   1F1B, ZB-H1, ZB-H2: the longest path, with a = p - r - 1 passes ahead (ZB-H2 twice as many) and
  *       weights b = r backwards behind (ZB-H2 2r; 1F1B: W = 0, I = B), of which e = m - 1 - a
  *       backwards, at least 0, come before the last forward. That ends at
- *         f_r = max(f_(r-1) + F, sum before r of F + m F + e I + max(0, e - b) W + max(0, D_r - a F))
+ *         f_r = max(f_(r-1) + F,
+ *                   sum before r of F + m F + e I + max(0, e - b) W + max(0, D_r - a F))
  *       and the last gradient of inputs at
  *         g_r = max(f_r + (m - e) I + max(0, m - 1 - max(e, b)) W, g_(r+1) + I)
  *       or, where e = 0, at the first backward's begin and m I and max(0, m - 1 - b) W. The span is
  *         max_r g_r + (min(b, m - 1) + 1) W, with ZB-H2 less the sum before r of F;
- *       below 4 p micro-batches g_r of ZB-H2 and, of passes through all chunks, of interleaved is also
- *       what a later rank j leaves of it: from j's first backward on, ahead of which it fills up behind
- *       the slowest forward, or from its last forward on, gradients go from j to r, which has the rest
+ *       below 4 p micro-batches g_r of ZB-H2 and, of passes through all chunks, of interleaved is
+ *       also what a later rank j leaves of it: from j's first backward on, ahead of which it fills
+ *       up behind the slowest forward, or from its last forward on, gradients go from j to r, which
+ *       has the rest
  *   interleaved  the largest of sum before r of F + B, and m v (F + B) + max(0, D_r - 2 a F) +
- *       max(0, D_r - 2 a B) + max(0, (v - 2) p max F + sum F - (v - 1) p F) and the same of B; where
- *       all forwards come first max(m v F + ((v - 1) p + 1) B, the same the other way round) + D_r
- *   DualPipe     the longest path through its eight phases (schedule_dualpipe.c); of equal stages, with
+ *       max(0, D_r - 2 a B) + max(0, (v - 2) p max F + sum F - (v - 1) p F) and the same of B;
+ *       where all forwards come first max(m v F + ((v - 1) p + 1) B, the same the other way round)
+ *       + D_r
+ *   DualPipe     the longest path through its eight phases (schedule_dualpipe.c); of equal stages,
+ *                with
  *       n = p / 2 - 1, a bubble of max(2n F, (n - 1) F + n I) + n max(0, I - W)
  *   ZB-V         m max busy + half the larger of, for passes of the mean rank through both chunks,
  *       (p - 1)(I - F + max(0, F + I - 2W)) - W, or with I < F
@@ -229,15 +233,16 @@ typedef struct sl_pipeline_span {
  *       at least what a rank has left from the first gradient on, when all have filled up
  *
  * With equal stages and enough micro-batches the bubbles are (p - 1)(F + B), over v where
- * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and, with F = I = W, (p / 2 - 1)(F + B + B - 3W).
- * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
- * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241);
- * deepseek-ai/DualPipe README; paths derived. Held against steps simulated (engine/schedule/pipeline.h): balanced
- * exact but for ZB-V, which is published for equal passes alone (0.1 % on average, 1.7 % at most). Of 3,000
- * steps each with passes that differ by up to a fifth either way, on average 0.0 % for GPipe, 1F1B and ZB-H2,
- * 0.1 % for DualPipe, ZB-H1 and interleaved, 0.6 % for ZB-V; at most 1.1 % for DualPipe, 1.5 % for ZB-H1, 3 %
- * for ZB-H2 and interleaved and 3.7 % for ZB-V, with fewer than 2p - 1 micro-batches 6.1 %. Interleaved
- * chunks of one rank count as equal: with a head in the last a span is up to 0.8 % too short, with chunks
+ * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and, with F = I = W, (p / 2 - 1)(F + B + B
+ * - 3W). ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all
+ * ranks (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241);
+ * deepseek-ai/DualPipe README; paths derived. Held against steps simulated
+ * (engine/schedule/pipeline.h): balanced exact but for ZB-V, which is published for equal passes
+ * alone (0.1 % on average, 1.7 % at most). Of 3,000 steps each with passes that differ by up to a
+ * fifth either way, on average 0.0 % for GPipe, 1F1B and ZB-H2, 0.1 % for DualPipe, ZB-H1 and
+ * interleaved, 0.6 % for ZB-V; at most 1.1 % for DualPipe, 1.5 % for ZB-H1, 3 % for ZB-H2 and
+ * interleaved and 3.7 % for ZB-V, with fewer than 2p - 1 micro-batches 6.1 %. Interleaved chunks of
+ * one rank count as equal: with a head in the last a span is up to 0.8 % too short, with chunks
  * that differ by a fifth up to 8 %; of few passes the order is run (schedule_ring.h).
  */
 sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
@@ -247,8 +252,13 @@ sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
  * the weights' gradients with ZB-H1; the other split schedules fill the drain. */
 double sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy);
 
-/** Boundaries that the first micro-batch passes while a rank waits for it: p - 1, and p / 2 - 1 where
- * they enter at both ends. */
+/** How much later the rank after begins its first forward [s], one pass through a chunk; 0 where it
+ * does not wait for that alone (DualPipe), or where steps follow one another without waiting for
+ * all ranks. */
+double sl_schedule_fill_s(const sl_plan *plan, double forward_s);
+
+/** Boundaries that the first micro-batch passes while a rank waits for it: p - 1, and p / 2 - 1
+ * where they enter at both ends. */
 double sl_schedule_fill_boundaries(const sl_plan *plan);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * How long a step of DualPipe spans, in closed form. Depth r is the r-th rank from either end, where both
- * directions do the same: micro-batches of the near one come from the end that r is nearer to and go on to
- * the middle, those of the far one come from the middle.
+ * How long a step of DualPipe spans, in closed form. Depth r is the r-th rank from either end,
+ * where both directions do the same: micro-batches of the near one come from the end that r is
+ * nearer to and go on to the middle, those of the far one come from the middle.
  */
 #include <assert.h>
 
@@ -22,8 +22,8 @@ typedef struct depth {
     double inputs_s;      /* the last far gradient of inputs ends */
 } depth;
 
-/* Of two ranks at the same depth the longer of each pass through the same layers, which are the first
- * chunk of one and the second of the other: half of the skew more, or less. */
+/* Of two ranks at the same depth the longer of each pass through the same layers, which are the
+ * first chunk of one and the second of the other: half of the skew more, or less. */
 static sl_chunk_pass
 slower(const sl_plan *plan, const sl_busy *one, const sl_busy *other, double half)
 {
@@ -75,8 +75,8 @@ filled_s(const depth *of, double r)
     return of->meets_s + (r + 1.0) * of->far.forward_s + r * of->near.forward_s;
 }
 
-/* Phases 2 and 3: forwards of both directions in turn, then far backwards, which come from the outer
- * depth, until the first near one comes from the inner. */
+/* Phases 2 and 3: forwards of both directions in turn, then far backwards, which come from the
+ * outer depth, until the first near one comes from the inner. */
 static void
 turn(depth *d, uint32_t depths)
 {
@@ -102,7 +102,8 @@ turn(depth *d, uint32_t depths)
         d[r].pairs_s = sl_larger(d[r].pairs_s, d[r + 1].pairs_s + d[r + 1].near_s);
 }
 
-/* Phases 4 and 5: pairs of both kinds in turn, then far forwards with far backwards between them. */
+/* Phases 4 and 5: pairs of both kinds in turn, then far forwards with far backwards between
+ * them. */
 static void
 run(depth *d, uint32_t depths, double microbatches)
 {
@@ -121,8 +122,8 @@ run(depth *d, uint32_t depths, double microbatches)
     }
 }
 
-/* Phases 6 to 8: the last far gradients go to the middle and the last near ones come back, gradients of
- * weights last. Returns the end of all. */
+/* Phases 6 to 8: the last far gradients go to the middle and the last near ones come back,
+ * gradients of weights last. Returns the end of all. */
 static double
 drain(depth *d, uint32_t depths)
 {

@@ -17,9 +17,9 @@ sl_pass_of(const sl_plan *plan, const sl_busy *busy)
 }
 
 /**
- * Span of DualPipe, as sl_schedule_span says: the longest path through its eight phases (engine/schedule/order.h),
- * of each of which it goes by the first pass and the last. Two ranks at the same depth do the same; where one is
- * slower, both count as slow. In time of p.
+ * Span of DualPipe, as sl_schedule_span says: the longest path through its eight phases
+ * (engine/schedule/order.h), of each of which it goes by the first pass and the last. Two ranks at
+ * the same depth do the same; where one is slower, both count as slow. In time of p.
  */
 double sl_schedule_dualpipe_s(const sl_plan *plan, double microbatches, const sl_busy *busy);
 

@@ -7,14 +7,16 @@
 /* Rounds of p micro-batches that are run, at most. */
 enum { ROUNDS = 4 };
 
-/* When a rank goes on with its next pass, when its links are free, and when what it made last arrives. */
+/* When a rank goes on with its next pass, when its links are free, and when what it made last
+ * arrives. */
 typedef struct rank {
     double free_s;
     double lane_s[2];
     double on_s, back_s;
 } rank;
 
-/* Passes of one tick: ranks from `turn` on are in the block before of forwards, and in the next of backwards. */
+/* Passes of one tick: ranks from `turn` on are in the block before of forwards, and in the next of
+ * backwards. */
 typedef struct tick {
     int64_t index
         [2]; /* of the first rank's forward and backward; ranks after it: one less, one more each */
@@ -72,7 +74,8 @@ sent_s(const sl_ring *ring, uint32_t chunk, rank *from, double *now_s)
     return *lane_s;
 }
 
-/* All ranks in one tick, from the last on: what the one before made is still that of the tick before. */
+/* All ranks in one tick, from the last on: what the one before made is still that of the tick
+ * before. */
 static void
 run_tick(const sl_ring *ring, const tick *at, uint64_t count, rank *ranks)
 {

@@ -2,10 +2,11 @@
 #include "engine/extremes.h"
 #include "engine/schedule/schedule_parts.h"
 
-/* Rounds of p micro-batches from which on it is left out that ranks hold up each other, which to look for
- * takes p^2. Measured, on 20,000 random pipelines of 2 to 16 stages each, whose ranks differ by a fifth or
- * by all either way: with 4 p micro-batches a span so comes out 0.1 % too short on average (interleaved;
- * ZB-H2 0.03 %) and at most 1.9 %, with 2 p 0.4 % and 5.4 %, with 8 p 0.05 % and 1.4 %. */
+/* Rounds of p micro-batches from which on it is left out that ranks hold up each other, which to
+ * look for takes p^2. Measured, on 20,000 random pipelines of 2 to 16 stages each, whose ranks
+ * differ by a fifth or by all either way: with 4 p micro-batches a span so comes out 0.1 % too
+ * short on average (interleaved; ZB-H2 0.03 %) and at most 1.9 %, with 2 p 0.4 % and 5.4 %, with 8
+ * p 0.05 % and 1.4 %. */
 static const double few_rounds = 4.0;
 
 /* A bubble below this share of the step is what sums of seconds round by. */
@@ -73,9 +74,9 @@ interleaved_rank_s(const sl_plan *plan, double m, const passes *all, const sl_ch
                                      (lead + 1.0) * own->forward_s + n * own->input_s + forward_s));
 }
 
-/* The same of ranks that hold up each other: one fills up behind the slowest, before or after it, and runs
- * pairs; when its forwards have ended, or as it begins, gradients go on to an earlier one, which has the
- * rest of its backwards to run, and the last of them to the first. */
+/* The same of ranks that hold up each other: one fills up behind the slowest, before or after it,
+ * and runs pairs; when its forwards have ended, or as it begins, gradients go on to an earlier one,
+ * which has the rest of its backwards to run, and the last of them to the first. */
 static double
 crossing_s(const sl_plan *plan, double m, const passes *all, const sl_busy *busy)
 {
@@ -230,8 +231,8 @@ zb_v_bubble_s(const sl_plan *plan, double microbatches, const sl_busy *mean)
     const double forward_s = mean->all_s - mean->backward_s;
     const double input_s = mean->backward_s - mean->weight_s;
     const double weight_s = mean->weight_s;
-    /* Gaps of one pass of a rank: what takes longer there and back than the other way, and what weights'
-     * gradients do not fill. */
+    /* Gaps of one pass of a rank: what takes longer there and back than the other way, and what
+     * weights' gradients do not fill. */
     const double gap_s =
         input_s >= forward_s
             ? input_s - forward_s + sl_larger(0.0, forward_s + input_s - 2.0 * weight_s)
@@ -244,10 +245,11 @@ zb_v_bubble_s(const sl_plan *plan, double microbatches, const sl_busy *mean)
     return sl_larger(many_s, few_s) / 2.0;
 }
 
-/* The least that any rank of ZB-V takes. All fill up behind the slowest forward until the first gradient of
- * inputs sets out from the first rank, and passes those that have still forwards to run before it. From
- * then on a rank has the rest of its passes, or the last of its gradients of inputs go to the first: before
- * them each forward left needs the room of activations whose weights' gradients are done. */
+/* The least that any rank of ZB-V takes. All fill up behind the slowest forward until the first
+ * gradient of inputs sets out from the first rank, and passes those that have still forwards to run
+ * before it. From then on a rank has the rest of its passes, or the last of its gradients of inputs
+ * go to the first: before them each forward left needs the room of activations whose weights'
+ * gradients are done. */
 static double
 zb_v_filled_s(const sl_plan *plan, double m, const sl_busy *busy)
 {
@@ -282,8 +284,8 @@ zb_v_filled_s(const sl_plan *plan, double m, const sl_busy *busy)
     return span_s;
 }
 
-/* The slowest rank sets the pace, the others fill and drain. It is waited for by p micro-batches in flight,
- * and what it is behind the mean on those is not idle besides. */
+/* The slowest rank sets the pace, the others fill and drain. It is waited for by p micro-batches in
+ * flight, and what it is behind the mean on those is not idle besides. */
 static double
 zb_v_s(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest)
 {

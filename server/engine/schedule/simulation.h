@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /**
- * Tasks are numbered lane by lane, those of a lane in the order in which it runs them, one at a time,
- * as a stream of a device does. There are fewer than UINT32_MAX.
+ * Tasks are numbered lane by lane, those of a lane in the order in which it runs them, one at a
+ * time, as a stream of a device does. There are fewer than UINT32_MAX.
  */
 typedef struct sl_tasks {
     uint32_t lanes;
@@ -43,11 +43,12 @@ typedef struct sl_sharing {
 size_t sl_simulation_shared_bytes(uint32_t lanes, uint32_t nodes);
 
 /**
- * sl_simulate, but for ways that are shared: while a node exchanges, all that takes one of its ways gets
- * the same part of it,
+ * sl_simulate, but for ways that are shared: while a node exchanges, all that takes one of its ways
+ * gets the same part of it,
  *   rate = 1 / the most tasks on any way that it takes and that something exchanges over
- * and sends that meet on a way where nothing is exchanged do not slow each other. A task then ends when
- * its seconds at full rate are done. In time of tasks and waits times the logarithm of the lanes.
+ * and sends that meet on a way where nothing is exchanged do not slow each other. A task then ends
+ * when its seconds at full rate are done. In time of tasks and waits times the logarithm of the
+ * lanes.
  */
 bool sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scratch,
                         double *start_s, double *end_s);

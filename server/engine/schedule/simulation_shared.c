@@ -97,7 +97,8 @@ is_of(uint32_t first, uint32_t count, uint32_t lane)
     return lane >= first && lane - first < count;
 }
 
-/* Tasks on the busier way of a node that exchanges, or only on one of its ways; 1 where it does not. */
+/* Tasks on the busier way of a node that exchanges, or only on one of its ways; 1 where it does
+ * not. */
 static double
 met_at(const simulation *s, uint32_t node, bool out, bool in)
 {

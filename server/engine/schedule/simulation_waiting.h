@@ -1,4 +1,5 @@
-/** Who waits for a task: its end says so until it has ended, which spares a place in memory for each. */
+/** Who waits for a task: its end says so until it has ended, which spares a place in memory for
+ * each. */
 #ifndef SL_ENGINE_SIMULATION_WAITING_H
 #define SL_ENGINE_SIMULATION_WAITING_H
 
@@ -7,7 +8,8 @@
 /** No lane. */
 #define SL_LANE_NONE UINT32_MAX
 
-/** The end [s] of a task that has not ended, below 0: `lane` is the first that waits for it, if any. */
+/** The end [s] of a task that has not ended, below 0: `lane` is the first that waits for it, if
+ * any. */
 static inline double
 sl_end_awaited_by(uint32_t lane)
 {

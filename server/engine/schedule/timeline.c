@@ -9,26 +9,13 @@
 #include "engine/placement/ranks.h"
 #include "engine/schedule/timeline_parts.h"
 
-double
-sl_timeline_loss_s(const sl_memory_case *c, double hidden_s)
-{
-    return c->software->overlap_loss_ratio * fmax(0.0, hidden_s);
-}
-
-/* Blocks on a host have no lane of their own among layers: there the one stage is a pipeline's. */
-static bool
-goes_by_layer(const sl_plan *plan)
-{
-    return plan->pipeline == 1 && plan->virtual_pipeline == 1 && plan->host_run_count == 0;
-}
-
 static sl_code
 check_order(const sl_estimate *estimate, sl_errors *err)
 {
     const sl_plan *plan = &estimate->plan;
     const uint64_t m = sl_plan_microbatches(&estimate->workload, plan);
 
-    if (!goes_by_layer(plan) && !sl_order_exists(plan, m))
+    if (!sl_plan_goes_by_layer(plan) && !sl_order_exists(plan, m))
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/schedule",
                        "the schedule has no order for %llu micro-batches on %u stages with %u "
                        "chunks each",
@@ -48,7 +35,7 @@ sl_timeline_size(const sl_question *question, const sl_estimate *estimate, size_
     if (code != SL_OK)
         return code;
     const sl_pipeline_size size =
-        goes_by_layer(&estimate->plan) ? sl_layers_size(&c) : sl_stages_size(&c);
+        sl_plan_goes_by_layer(&estimate->plan) ? sl_layers_size(&c) : sl_stages_size(&c);
     if (size.bytes == UINT64_MAX || size.tasks > SL_SPANS_MAX)
         return sl_fail(err, SL_E_RANGE, "timeline_too_large", "/workload/global_batch_size",
                        "a timeline has at most %d spans, this step more: take fewer micro-batches",
@@ -158,8 +145,8 @@ activations_down_s(const sl_timeline *timeline)
     return end_s;
 }
 
-/* What is simulated as one optimizer step, on the host: the end of it goes up again, the beginning is what
- * backward could not hide of the way down. */
+/* What is simulated as one optimizer step, on the host: the end of it goes up again, the beginning
+ * is what backward could not hide of the way down. */
 static void
 set_host(const sl_memory_case *c, sl_timeline *out)
 {
@@ -196,7 +183,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
 
     sl_evaluate_know(question, estimate, &of);
     *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
-                         .by_layer = goes_by_layer(&estimate->plan)};
+                         .by_layer = sl_plan_goes_by_layer(&estimate->plan)};
     assert(sizes == NULL || !out->by_layer);
     if (out->by_layer) {
         const sl_layers_run *run = NULL;

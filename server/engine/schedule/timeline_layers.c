@@ -1,7 +1,7 @@
 /*
- * One stage, layer by layer. Lanes: passes, then the optimizer; what comes up from the host, and what
- * goes down to it; parameters and gradients of the ranks that share the states, or of DataParallel's
- * devices; gradients of the copies of those.
+ * One stage, layer by layer. Lanes: passes, then the optimizer; what comes up from the host, and
+ * what goes down to it; parameters and gradients of the ranks that share the states, or of
+ * DataParallel's devices; gradients of the copies of those.
  */
 #include "engine/schedule/timeline_parts.h"
 
@@ -15,7 +15,8 @@ static const uint32_t none = UINT32_MAX;
 
 typedef struct parts {
     uint64_t tasks;
-    size_t cost, kept, gathered, first, seconds, wait, wait_first, waits, microbatch, layer, kind;
+    size_t cost, kept, gathered, open, first, seconds, wait, wait_first, waits, microbatch, layer,
+        kind;
     size_t fetched, saved;
     size_t start, end, simulation, bytes;
 } parts;
@@ -25,14 +26,13 @@ typedef struct builder {
     uint32_t layers;
     uint32_t microbatches;
     sl_data_time data;
-    bool gathers, again, reduces; /* with each micro-batch; for backward too; with each */
-    bool ahead, beside;           /* gathers before their layer runs; reductions under backward */
-    bool one_line;                /* reductions over copies take turns with those that made them */
-    sl_lent_traffic lent;         /* of DataParallel's devices, of which there are so many */
+    sl_data_flow how;
+    sl_lent_traffic lent; /* of DataParallel's devices, of which there are so many */
     uint32_t lent_devices;
     sl_layer_cost *cost;
     uint32_t *lane_first;
     double *seconds;
+    double *open_s; /* of each pass, and of the optimizer */
     uint32_t (*wait)[2];
     uint32_t *microbatch;
     uint16_t *layer;
@@ -52,8 +52,8 @@ cut(parts *p, uint64_t count, size_t size)
     return at;
 }
 
-/* At most: two passes, two gathers and two reductions of each layer and micro-batch, or what is lent;
- * what goes up or down for a forward and for a backward; the optimizer. */
+/* At most: two passes, two gathers and two reductions of each layer and micro-batch, or what is
+ * lent; what goes up or down for a forward and for a backward; the optimizer. */
 static parts
 parts_of(const sl_memory_case *c)
 {
@@ -72,6 +72,7 @@ parts_of(const sl_memory_case *c)
     p.cost = cut(&p, layers, sizeof(sl_layer_cost));
     p.kept = cut(&p, layers, sizeof(double));
     p.gathered = cut(&p, layers, sizeof(double));
+    p.open = cut(&p, 2 * layers * m + 1, sizeof(double));
     p.first = cut(&p, SL_LAYERS_LANES + 1, sizeof(uint32_t));
     p.seconds = cut(&p, p.tasks, sizeof(double));
     p.wait = cut(&p, p.tasks, 2 * sizeof(uint32_t));
@@ -110,47 +111,19 @@ add_task(builder *b, sl_span_kind kind, uint32_t microbatch, uint32_t layer, dou
     return task;
 }
 
-/* What computing loses to the collective that runs beside it. */
-static double
-slowed_s(const builder *b, double seconds, double collective_s)
-{
-    return seconds + sl_timeline_loss_s(b->c, fmin(seconds, collective_s));
-}
-
-static double
-parameters_s(const builder *b, uint32_t layer)
-{
-    return b->cost[layer].gather_s + b->cost[layer].fetch_s;
-}
-
-/* Beside a backward: one after the other, or over two kinds of links together. */
-static double
-reductions_s(const builder *b, uint32_t layer)
-{
-    const sl_layer_cost *cost = &b->cost[layer];
-
-    return b->one_line ? cost->reduce_s + cost->replicas_s : fmax(cost->reduce_s, cost->replicas_s);
-}
-
 static void
 lay_passes(builder *b, double optimizer_s)
 {
     b->lane_first[SL_LAYERS_PASSES] = 0;
     for (uint32_t i = 0; i < b->microbatches; i++) {
-        const bool gathers = b->gathers || i == 0;
-        const bool reduces = b->reduces || i + 1 == b->microbatches;
         for (uint32_t l = 0; l < b->layers; l++)
-            (void)add_task(
-                b, SL_SPAN_FORWARD, i, l,
-                slowed_s(b, b->cost[l].forward_s, gathers && b->ahead ? parameters_s(b, l) : 0.0));
-        for (uint32_t l = b->layers; l-- > 0;) {
-            const double gathered_s = b->again && b->ahead ? parameters_s(b, l) : 0.0;
-            const double reduced_s = reduces && b->beside ? reductions_s(b, l) : 0.0;
-            (void)add_task(b, SL_SPAN_BACKWARD, i, l,
-                           slowed_s(b, b->cost[l].backward_s, gathered_s + reduced_s));
-        }
+            b->open_s[add_task(b, SL_SPAN_FORWARD, i, l, b->cost[l].passes.forward_s)] =
+                b->cost[l].passes.forward_open_s;
+        for (uint32_t l = b->layers; l-- > 0;)
+            b->open_s[add_task(b, SL_SPAN_BACKWARD, i, l, b->cost[l].passes.backward_s)] =
+                b->cost[l].passes.backward_open_s;
     }
-    (void)add_task(b, SL_SPAN_OPTIMIZER, 0, UINT16_MAX, optimizer_s);
+    b->open_s[add_task(b, SL_SPAN_OPTIMIZER, 0, UINT16_MAX, optimizer_s)] = 0.0;
 }
 
 static uint32_t
@@ -164,7 +137,7 @@ pass_of(const builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 static void
 wait_for_turn(builder *b, uint32_t task, uint32_t pass)
 {
-    const uint32_t early = b->ahead ? 2 : 1;
+    const uint32_t early = b->how.ahead ? 2 : 1;
 
     if (pass >= early)
         b->wait[task][0] = pass - early;
@@ -175,10 +148,10 @@ fetch(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 {
     const uint32_t pass = pass_of(b, microbatch, forward, layer);
 
-    if (b->cost[layer].fetch_s <= 0.0)
+    if (b->cost[layer].travels.fetch_s <= 0.0)
         return;
     b->fetched[pass] =
-        add_task(b, SL_SPAN_PARAMETERS_UP, microbatch, layer, b->cost[layer].fetch_s);
+        add_task(b, SL_SPAN_PARAMETERS_UP, microbatch, layer, b->cost[layer].travels.fetch_s);
     wait_for_turn(b, b->fetched[pass], pass);
     b->wait[pass][0] = b->fetched[pass];
 }
@@ -188,9 +161,10 @@ gather(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 {
     const uint32_t pass = pass_of(b, microbatch, forward, layer);
 
-    if (b->cost[layer].gather_s <= 0.0)
+    if (b->cost[layer].travels.gather_s <= 0.0)
         return;
-    const uint32_t task = add_task(b, SL_SPAN_GATHER, microbatch, layer, b->cost[layer].gather_s);
+    const uint32_t task =
+        add_task(b, SL_SPAN_GATHER, microbatch, layer, b->cost[layer].travels.gather_s);
     wait_for_turn(b, task, pass);
     if (b->fetched[pass] != none)
         b->wait[task][0] = b->fetched[pass];
@@ -200,7 +174,7 @@ gather(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 static bool
 gathers_in(const builder *b, uint32_t microbatch)
 {
-    return b->data.rounds.gathers > 0.0 && (b->gathers || microbatch == 0);
+    return b->how.gathers && (b->how.each || microbatch == 0);
 }
 
 /* Down to the host: what a block keeps, once its forward has run. */
@@ -212,50 +186,39 @@ lay_down(builder *b)
         for (uint32_t l = 0; l < b->layers; l++) {
             uint32_t *saved = &b->saved[i * b->layers + l];
             *saved = none;
-            if (b->cost[l].copy_s <= 0.0)
+            if (!b->cost[l].leaves)
                 continue;
-            *saved = add_task(b, SL_SPAN_ACTIVATIONS_DOWN, i, l, b->cost[l].copy_s);
+            *saved = add_task(b, SL_SPAN_ACTIVATIONS_DOWN, i, l, b->cost[l].passes.down_s);
             b->wait[*saved][0] = pass_of(b, i, true, l);
         }
-}
-
-/* Behind a block by how many of those that leave: their copies are spread over the passes of all
- * (TransformerEngine, layer_window_map), and where all leave two are on the device at a time. */
-static uint32_t
-copies_behind(const builder *b)
-{
-    return b->leaving == b->blocks ? 2 : 1;
 }
 
 /* A forward waits until those that should have left by then have. */
 static void
 wait_for_room(builder *b, uint32_t microbatch, uint32_t layer)
 {
-    const uint32_t block = layer - 1; /* after the embedding */
-    const uint64_t due = layer > 0 ? (uint64_t)block * b->leaving / b->blocks : 0;
-    const uint32_t behind = copies_behind(b);
-    const uint32_t saved =
-        due < behind ? none : b->saved[microbatch * b->layers + 1 + (uint32_t)due - behind];
+    const uint32_t due = sl_step_copy_due(b->blocks, b->leaving, layer);
+    const uint32_t saved = due == UINT32_MAX ? none : b->saved[microbatch * b->layers + due];
 
     if (saved != none)
         b->wait[pass_of(b, microbatch, true, layer)][1] = saved;
 }
 
-/* Before its backward, and no earlier than the backward of the block that waited for it to leave has run. */
+/* Before its backward, and no earlier than the backward of the block that waited for it to leave
+ * has run. */
 static void
 bring_back(builder *b, uint32_t microbatch, uint32_t layer)
 {
     const uint32_t pass = pass_of(b, microbatch, false, layer);
 
-    if (b->cost[layer].copy_s <= 0.0)
+    if (!b->cost[layer].leaves)
         return;
     const uint32_t task =
-        add_task(b, SL_SPAN_ACTIVATIONS_UP, microbatch, layer, b->cost[layer].copy_s);
+        add_task(b, SL_SPAN_ACTIVATIONS_UP, microbatch, layer, b->cost[layer].passes.up_s);
     b->wait[task][0] = b->saved[microbatch * b->layers + layer];
-    const uint64_t waited = ((uint64_t)layer - 1 + copies_behind(b)) * b->blocks;
-    const uint64_t later = 1 + (waited + b->leaving - 1) / b->leaving;
+    const uint32_t later = sl_step_copy_back(b->blocks, b->leaving, layer);
     if (later < b->layers)
-        b->wait[task][1] = pass_of(b, microbatch, false, (uint32_t)later);
+        b->wait[task][1] = pass_of(b, microbatch, false, later);
     b->wait[pass][1] = task;
 }
 
@@ -271,7 +234,7 @@ lay_up(builder *b)
             wait_for_room(b, i, l);
         }
         for (uint32_t l = b->layers; l-- > 0;) {
-            if (b->again && l > 0)
+            if (b->how.again && l > 0)
                 fetch(b, i, false, l);
             bring_back(b, i, l);
         }
@@ -283,14 +246,14 @@ reduce(builder *b, uint32_t microbatch, uint32_t layer)
 {
     const sl_layer_cost *cost = &b->cost[layer];
     const bool last = microbatch + 1 == b->microbatches;
-    const double reduce_s = last ? cost->last_reduce_s : cost->reduce_s;
-    const double replicas_s = last ? cost->last_replicas_s : cost->replicas_s;
+    const double reduce_s = last ? cost->last_reduce_s : cost->travels.reduce_s;
+    const double replicas_s = last ? cost->last_replicas_s : cost->travels.replicas_s;
     /* Not overlapped, all go when the last gradient is there. */
-    const uint32_t pass = pass_of(b, microbatch, false, b->beside ? layer : 0);
+    const uint32_t pass = pass_of(b, microbatch, false, b->how.beside ? layer : 0);
 
     if (reduce_s > 0.0)
         b->wait[add_task(b, SL_SPAN_REDUCE, microbatch, layer, reduce_s)][0] = pass;
-    if (b->one_line && replicas_s > 0.0)
+    if (b->how.one_line && replicas_s > 0.0)
         b->wait[add_task(b, SL_SPAN_REDUCE_REPLICAS, microbatch, layer, replicas_s)][0] = pass;
 }
 
@@ -302,20 +265,20 @@ lay_data(builder *b)
 
     b->lane_first[SL_LAYERS_DATA] = data_first;
     for (uint32_t i = 0; i < b->microbatches; i++) {
-        const bool reduces = b->reduces || i + 1 == b->microbatches;
+        const bool reduces = b->how.reduces || i + 1 == b->microbatches;
         for (uint32_t l = 0; gathers_in(b, i) && l < b->layers; l++)
             gather(b, i, true, l);
         for (uint32_t l = b->layers; l-- > 0;) {
             /* The root stays gathered from forward to backward. */
-            if (b->again && l > 0)
+            if (b->how.again && l > 0)
                 gather(b, i, false, l);
-            if (reduces && b->beside && l + 1 < b->layers)
+            if (reduces && b->how.beside && l + 1 < b->layers)
                 reduce(b, i, l + 1);
         }
-        for (uint32_t l = b->beside ? 1 : b->layers; reduces && l-- > 0;)
+        for (uint32_t l = b->how.beside ? 1 : b->layers; reduces && l-- > 0;)
             reduce(b, i, l);
         /* What does not overlap holds up the next micro-batch. */
-        if (reduces && !b->beside && i + 1 < b->microbatches && b->tasks > data_first)
+        if (reduces && !b->how.beside && i + 1 < b->microbatches && b->tasks > data_first)
             b->wait[pass_of(b, i + 1, true, 0)][1] = b->tasks - 1;
     }
 }
@@ -333,9 +296,9 @@ lend(builder *b, sl_span_kind kind, uint32_t microbatch, double seconds, uint32_
         b->wait[before][0] = task;
 }
 
-/* One after another, and nothing of it beside a pass: the first device sends out parameters and inputs,
- * has all outputs for the loss, which is the last layer's, sends their gradients out and adds up those of
- * the parameters. */
+/* One after another, and nothing of it beside a pass: the first device sends out parameters and
+ * inputs, has all outputs for the loss, which is the last layer's, sends their gradients out and
+ * adds up those of the parameters. */
 static void
 lay_lent(builder *b)
 {
@@ -362,13 +325,13 @@ lay_replicas(builder *b)
     const uint32_t end = b->tasks;
 
     b->lane_first[SL_LAYERS_REPLICAS] = end;
-    for (uint32_t task = data_first; !b->one_line && task < end; task++) {
+    for (uint32_t task = data_first; !b->how.one_line && task < end; task++) {
         const uint32_t layer = b->layer[task];
         const bool last = b->microbatch[task] + 1 == b->microbatches;
         if (b->kind[task] != SL_SPAN_REDUCE || layer >= b->layers)
             continue;
         const sl_layer_cost *cost = &b->cost[layer];
-        const double seconds = last ? cost->last_replicas_s : cost->replicas_s;
+        const double seconds = last ? cost->last_replicas_s : cost->travels.replicas_s;
         if (seconds <= 0.0)
             continue;
         const uint32_t sum =
@@ -419,6 +382,7 @@ builder_of(const sl_memory_case *c, const parts *p, char *scratch)
         .cost = (sl_layer_cost *)(void *)(scratch + p->cost),
         .lane_first = (uint32_t *)(void *)(scratch + p->first),
         .seconds = (double *)(void *)(scratch + p->seconds),
+        .open_s = (double *)(void *)(scratch + p->open),
         .wait = (uint32_t(*)[2])(void *)(scratch + p->wait),
         .microbatch = (uint32_t *)(void *)(scratch + p->microbatch),
         .layer = (uint16_t *)(void *)(scratch + p->layer),
@@ -437,13 +401,7 @@ builder_of(const sl_memory_case *c, const parts *p, char *scratch)
         return b;
     }
     b.data = sl_step_data_rank(c, &groups, &t, 0, 0.0);
-    b.gathers = b.data.rounds.starts > 1.0;
-    b.again = b.data.rounds.gathers > b.data.rounds.starts;
-    b.reduces = b.data.rounds.reduces > 1.0;
-    b.ahead = c->software->overlap_parameter_gather && !b.data.whole;
-    b.beside = c->software->overlap_gradient_reduce && !b.data.whole;
-    b.one_line = !b.beside || groups.shard.ranks <= 1.0 ||
-                 stream_of(&groups.shard) == stream_of(&groups.replicas);
+    b.how = sl_step_data_flow(c, &groups, &b.data);
     return b;
 }
 
@@ -463,12 +421,14 @@ sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness
     double *kept = (double *)(void *)(at + p.kept);
     double *gathered = (double *)(void *)(at + p.gathered);
 
-    sl_layers_costs(c, &b.data, b.cost);
+    sl_layers_costs(c, &b.data, b.how.bucket, b.cost);
     for (uint32_t l = 0; l < b.layers; l++) {
-        b.cost[l].forward_s *= slowness;
-        b.cost[l].backward_s *= slowness;
-        kept[l] = b.cost[l].kept_bytes;
-        gathered[l] = b.cost[l].gathered_bytes;
+        b.cost[l].passes.forward_s *= slowness;
+        b.cost[l].passes.backward_s *= slowness;
+        b.cost[l].passes.forward_open_s *= slowness;
+        b.cost[l].passes.backward_open_s *= slowness;
+        kept[l] = b.cost[l].passes.kept_bytes;
+        gathered[l] = b.cost[l].travels.gathered_bytes;
     }
     lay_passes(&b, time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value);
     lay_down(&b);
@@ -493,13 +453,14 @@ sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness
         .replicas = stream_of(&groups.replicas),
         .kept_bytes = kept,
         .gathered_bytes = gathered,
-        .reshards = b.again,
+        .reshards = b.how.again,
         .stays = sl_states_keeps_gathered(c->workload, c->plan),
         .microbatches = b.microbatches,
     };
     const bool done = sl_simulate(&run->tasks, at + p.simulation, start_s, end_s);
     assert(done); /* gathers wait for earlier passes only, reductions for passes alone */
     (void)done;
+    sl_layers_set_clock(&run->tasks, b.open_s, c->software->overlap_loss_ratio, start_s, end_s);
     for (uint32_t task = 0; task < b.tasks; task++)
         run->step_s = fmax(run->step_s, end_s[task]);
     *out = run;

@@ -41,7 +41,8 @@ pass_change(const sl_layers_run *run, uint32_t pass, bool ends)
     return ends ? -run->kept_bytes[layer] - (stays ? 0.0 : run->gathered_bytes[layer]) : 0.0;
 }
 
-/* Lanes in whose tasks something comes or goes: as one begins where it comes, as it ends where it goes. */
+/* Lanes in whose tasks something comes or goes: as one begins where it comes, as it ends where it
+ * goes. */
 typedef struct cursor {
     uint32_t next, end;
     bool both, ends, second; /* changes at both ends, at the end alone; its second is due */

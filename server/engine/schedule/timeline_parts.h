@@ -16,8 +16,8 @@ sl_pipeline_size sl_stages_size(const sl_memory_case *c);
 void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
                         const double *sizes, void *scratch, const sl_stages_run **out);
 
-/** Lanes of layers: passes, then the optimizer; copies to the host, and from it; parameters and gradients
- * of ranks; gradients of copies of those. */
+/** Lanes of layers: passes, then the optimizer; copies to the host, and from it; parameters and
+ * gradients of ranks; gradients of copies of those. */
 enum {
     SL_LAYERS_PASSES,
     SL_LAYERS_DOWN,
@@ -32,16 +32,22 @@ enum { SL_LENT_SPANS = 5 };
 
 /** What one layer takes. */
 typedef struct sl_layer_cost {
-    double forward_s, backward_s;
-    double gather_s, reduce_s, replicas_s; /* of its own unit; the root's is the first layer's */
-    double fetch_s;                        /* of what is gathered, up from the host before */
+    sl_layer_passes passes;
+    sl_layer_traffic travels;              /* of its own unit; the root's is the first layer's */
     double last_reduce_s, last_replicas_s; /* in the last micro-batch, bucket by bucket */
-    double copy_s; /* of what it keeps, down to the host and as long up again */
-    double kept_bytes, gathered_bytes;
+    bool leaves;                           /* what it keeps, to the host */
 } sl_layer_cost;
 
-/** Of every layer of the model, whose data ranks' traffic is `data`. */
-void sl_layers_costs(const sl_memory_case *c, const sl_data_time *data, sl_layer_cost *costs);
+/** Of every layer of the model, whose data ranks' traffic is `data`, with gradients in buckets of
+ * so many elements. */
+void sl_layers_costs(const sl_memory_case *c, const sl_data_time *data, double bucket,
+                     sl_layer_cost *costs);
+
+/** Times of tasks that slow nothing become those of a clock: each pass is followed by what is open
+ * of it, in which no other lane gets on, and passes beside which parameters or gradients travel
+ * slow these and are slowed by loss_ratio. open_s: of each task of the first lane. */
+void sl_layers_set_clock(const sl_tasks *tasks, const double *open_s, double loss_ratio,
+                         double *start_s, double *end_s);
 
 /** Layers on one stage. */
 typedef struct sl_layers_run {
@@ -55,8 +61,8 @@ typedef struct sl_layers_run {
     const uint8_t *kind;   /* sl_span_kind */
     sl_stream data;        /* where parameters and gradients travel */
     sl_stream replicas;
-    /* Kept by a forward until its backward ends, but for what is with the host meanwhile, and gathered
-     * until they are let go. */
+    /* Kept by a forward until its backward ends, but for what is with the host meanwhile, and
+     * gathered until they are let go. */
     const double *kept_bytes, *gathered_bytes; /* of each layer */
     bool reshards;
     bool stays; /* what a micro-batch gathered is there for the next */
@@ -71,8 +77,5 @@ uint64_t sl_layers_steps(const sl_layers_run *run);
 
 /** Returns the highest step; at_s and bytes may be NULL. */
 uint64_t sl_layers_staircase(const sl_layers_run *run, double *at_s, uint64_t *bytes);
-
-/** Of a collective's `hidden_s`, what computing loses to it. */
-double sl_timeline_loss_s(const sl_memory_case *c, double hidden_s);
 
 #endif

@@ -89,7 +89,8 @@ set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
     cost->send_scale_up = level != SL_LEVEL_NETWORK;
 }
 
-/* What computing loses to `seconds` of traffic that is hidden but for `exposed_s`, which holds that loss. */
+/* What computing loses to `seconds` of traffic that is hidden but for `exposed_s`, which holds that
+ * loss. */
 static double
 lost_s(const sl_memory_case *c, double seconds, double exposed_s)
 {
@@ -98,15 +99,16 @@ lost_s(const sl_memory_case *c, double seconds, double exposed_s)
     return ratio < 1.0 ? ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio) : 0.0;
 }
 
-/* What of a rank's traffic over its data group falls to one of its chunks; to the first, whose parameters
+/* What of a rank's traffic over its data group falls to one of its chunks, of which its own first
+ * pass and its last hide all but the first piece and the last; to the first chunk, whose parameters
  * are wanted first and whose gradients end last, what passes of all of them lose to it. */
 static void
-set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_held *held,
-         sl_chunk_cost *cost)
+set_data(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d, double part,
+         const sl_held *held, sl_chunk_cost *cost)
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan) /
                      sl_schedule_copies(c->plan); /* of each copy */
-    const double reduce_s = d->reduce_s + d->replica_s + d->copy_s;
+    const double reduce_s = sl_step_reductions_s(c, groups, d);
 
     /* With each micro-batch: what computing does not hide lengthens its passes. */
     if (d->rounds.gathers > 1.0)
@@ -116,8 +118,8 @@ set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_h
     const bool first = held->first == 0;
     const double gather_s = d->rounds.gathers == 1.0 ? part * d->gather_s : 0.0;
     const double reduced_s = d->rounds.reduces == 1.0 ? part * reduce_s : 0.0;
-    const double needed_s = first && !d->whole ? fmin(d->first_s, gather_s) : gather_s;
-    const double last_s = first && !d->whole ? fmin(d->last_s, reduced_s) : reduced_s;
+    const double needed_s = d->whole ? gather_s : fmin(d->first_s, gather_s);
+    const double last_s = d->whole ? reduced_s : fmin(d->last_s, reduced_s);
     cost->gather_beside_s = gather_s - needed_s;
     cost->reduce_beside_s = reduced_s - last_s;
     cost->gather_s = needed_s;
@@ -148,12 +150,12 @@ set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
         set_work(c, &held, &stage, &costs[i]);
         set_kept(c, &held, &stage, &costs[i]);
         set_send(c, &held, &costs[i]);
-        set_data(c, &d, elements.all / fmax(1.0, holding->elements.all), &held, &costs[i]);
+        set_data(c, &groups, &d, elements.all / fmax(1.0, holding->elements.all), &held, &costs[i]);
     }
 }
 
-/* The longest optimizer step is the term's; others go with their elements. Both ends add up what they
- * share before theirs. */
+/* The longest optimizer step is the term's; others go with their elements. Both ends add up what
+ * they share before theirs. */
 static void
 set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
 {
@@ -173,10 +175,11 @@ set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
                         here->cluster->accelerator.memory_bytes_per_s;
         most = fmax(most, takes[r]);
     }
-    for (uint32_t r = 0; r <= last; r++)
-        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value * takes[r] /
-                     fmax(1.0, most) +
+    for (uint32_t r = 0; r <= last; r++) { /* most is 0 where the host has all of it */
+        const double part = most > 0.0 ? takes[r] / most : 1.0;
+        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value * part +
                  (r == 0 || r == last ? tied_s : 0.0);
+    }
 }
 
 void
@@ -205,7 +208,8 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         .slowness = slowness,
         .sizes = sizes,
         .optimizer_s = optimizer_s,
-        /* The norm of all gradients, but where the step is validated after it (Qi 2023 section 4). */
+        /* The norm of all gradients, but where the step is validated after it (Qi 2023 section
+         * 4). */
         .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,
         .overlaps_sends = c->software->overlap_pipeline,
         .data_scale_up = scale_up,

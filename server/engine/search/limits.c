@@ -133,7 +133,8 @@ fill_figures(line *l, const sl_question *asked, sl_limit_point *out)
     out->tokens_per_s = scratch->throughput.tokens_per_s;
 }
 
-/* The value with a full estimate, or the rule that it breaks; of one that no model could have neither. */
+/* The value with a full estimate, or the rule that it breaks; of one that no model could have
+ * neither. */
 static void
 fill_point(line *l, uint64_t value, sl_limit_point *out)
 {
@@ -179,7 +180,8 @@ legal_below(line *l, uint64_t end, uint64_t begin)
     return NOTHING;
 }
 
-/* The value at `last` fits, `next` is the index of the first legal one beyond it where that was met. */
+/* The value at `last` fits, `next` is the index of the first legal one beyond it where that was
+ * met. */
 static void
 end_at(line *l, uint64_t last, uint64_t next)
 {
@@ -212,8 +214,8 @@ end_never(line *l, uint64_t nearest)
         fill_point(l, value_at(l, nearest == NOTHING ? 0 : nearest), &l->out->next);
 }
 
-/* The last index that fits and the first legal one beyond it, NOTHING where there is none: *low, *high. False
- * where none fits; *low is then the first that is legal. */
+/* The last index that fits and the first legal one beyond it, NOTHING where there is none: *low,
+ * *high. False where none fits; *low is then the first that is legal. */
 static bool
 bisect_between(line *l, uint64_t *low, uint64_t *high)
 {
@@ -380,9 +382,10 @@ are_alike(const sl_question *question)
 }
 
 /*
- * Of equal stages the deeper take no less: k blocks in each of c chunks fit and k + 1 do not. From (k + 2) c
- * blocks on every chunk has k + 2 layers, ends counted, so none has less than those that did not fit; below
- * that a rule that counts ends as layers may leave one less, and every number is tried.
+ * Of equal stages the deeper take no less: k blocks in each of c chunks fit and k + 1 do not. From
+ * (k + 2) c blocks on every chunk has k + 2 layers, ends counted, so none has less than those that
+ * did not fit; below that a rule that counts ends as layers may leave one less, and every number is
+ * tried.
  */
 static void
 limit_layers(line *l, const sl_limit_bounds *bounds)

@@ -1,7 +1,7 @@
 /**
- * How far a plan goes: along one field of it at a time, the others as they are, the last value that still
- * fits, what it takes there, and why the next one is too much. Every value is judged by a check and an
- * evaluation of its own; the two that are answered by full ones.
+ * How far a plan goes: along one field of it at a time, the others as they are, the last value that
+ * still fits, what it takes there, and why the next one is too much. Every value is judged by a
+ * check and an evaluation of its own; the two that are answered by full ones.
  */
 #ifndef SL_ENGINE_LIMITS_H
 #define SL_ENGINE_LIMITS_H
@@ -39,9 +39,9 @@ typedef enum sl_limit_method {
 typedef struct sl_limit_point {
     uint64_t value;
     bool legal;
-    sl_error fault; /* where it is not */
-    bool sized;     /* a device could hold it: the figures below are there */
-    bool fits, fits_certain; /* as of an estimate */
+    sl_error fault;              /* where it is not */
+    bool sized;                  /* a device could hold it: the figures below are there */
+    bool fits, fits_certain;     /* as of an estimate */
     uint64_t device_total_bytes; /* of the binding rank */
     uint64_t usable_bytes;
     int64_t headroom_bytes;
@@ -84,14 +84,14 @@ typedef struct sl_limits {
  *
  *   micro_batch  divisors of a replica's sequences: a walk
  *   grown_batch  any number, as many micro-batches as now: bisection
- *   sequence     multiples of 1,024 that 2 context tensor divides where the plan's own length is one and
- *                the least fits, else those of the common divisor of 2 context tensor and that length:
- *                bisection
- *   layers       any number, cut into stages by the framework's rule, which may leave one with less:
- *                bisection of equal stages and a walk; a walk alone where blocks differ
+ *   sequence     multiples of 1,024 that 2 context tensor divides where the plan's own length is
+ *                one and the least fits, else those of the common divisor of 2 context tensor and
+ *                that length: bisection
+ *   layers       any number, cut into stages by the framework's rule, which may leave one with
+ *                less: bisection of equal stages and a walk; a walk alone where blocks differ
  *   scale        the model's widths, in parts that all of them divide into: bisection
- *   nodes        replicas among the divisors of the micro-batches of a step that fill whole nodes: a
- *                walk from the fewest
+ *   nodes        replicas among the divisors of the micro-batches of a step that fill whole nodes:
+ *                a walk from the fewest
  */
 void sl_limits_measure(const sl_question *question, const sl_limit_bounds *bounds, sl_model *space,
                        sl_estimate *scratch, sl_limits *out);

@@ -3,8 +3,8 @@
 #include "engine/schedule/schedule.h"
 #include "engine/search/search_review_parts.h"
 
-/* The neighbour in `list`, ascending, on that side of `from`; else twice or half of it, of which a rule may
- * say why it is none. False where there is no such number. */
+/* The neighbour in `list`, ascending, on that side of `from`; else twice or half of it, of which a
+ * rule may say why it is none. False where there is no such number. */
 static bool
 step_from(uint64_t from, bool up, const uint64_t *list, uint32_t count, uint64_t *out)
 {
@@ -75,7 +75,8 @@ step_offload(uint64_t from, bool up, uint64_t *out)
     return false;
 }
 
-/* The value next to the winner's; false where the dimension has none, or follows from the others. */
+/* The value next to the winner's; false where the dimension has none, or follows from the
+ * others. */
 static bool
 step_of(const sl_search *search, const sl_search_point *point, const sl_question *q,
         sl_dimension dimension, bool up, uint64_t *out)
@@ -154,8 +155,8 @@ follow(sl_search_point *point)
         value[SL_DIMENSION_SCHEDULE] = SL_SCHEDULE_INTERLEAVED_1F1B;
 }
 
-/* Whether the rules allow the plan of a point; a balanced layout is judged as the rule's, which it is
- * made from. */
+/* Whether the rules allow the plan of a point; a balanced layout is judged as the rule's, which it
+ * is made from. */
 static bool
 is_legal(const sl_search_review *review, const sl_search_point *point, sl_review_room *r,
          sl_error *refused)

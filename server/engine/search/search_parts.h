@@ -34,8 +34,8 @@ void sl_search_shrink(const sl_cluster *whole, uint32_t accelerators, sl_cluster
 /** Fills dimensions without values with all that can be legal, as sl_search_prepare says. */
 void sl_search_open(const sl_search_request *request, sl_space *space);
 
-/** Sizes of a cluster, up to all of it: of one node what a job can have of it, powers of two, then whole
- * nodes. Pools go as they are. */
+/** Sizes of a cluster, up to all of it: of one node what a job can have of it, powers of two, then
+ * whole nodes. Pools go as they are. */
 uint64_t sl_search_first_size(const sl_cluster *cluster);
 uint64_t sl_search_next_size(const sl_cluster *cluster, uint64_t size);
 
@@ -55,19 +55,22 @@ sl_search_asked_bytes(const sl_search_request *request, double usable_bytes)
 bool sl_search_is_better(sl_objective objective, const sl_search_point *a,
                          const sl_search_point *b);
 
-/** The first constraint but those of memory that a plan breaks, and by how much; NULL: it keeps them all. A
- * run that never ends keeps no deadline. tokens: of the whole training, 0 = none given. */
+/** The first constraint but those of memory that a plan breaks, and by how much; NULL: it keeps
+ * them all. A run that never ends keeps no deadline. tokens: of the whole training, 0 = none
+ * given. */
 const char *sl_search_broken(const sl_search_request *request, uint64_t tokens,
                              const sl_search_point *point, double *miss);
 
 /**
- * What no plan can keep, before any is tried: a step, a rate or a deadline beyond the datasheet peak of every
- * size of every cluster, at /constraints with the nearest value that is not: out_of_reach.
+ * What no plan can keep, before any is tried: a step, a rate or a deadline beyond the datasheet
+ * peak of every size of every cluster, at /constraints with the nearest value that is not:
+ * out_of_reach.
  *   tokens_per_s <= accelerators x peak_flops_per_s / causal FLOPs of a token
  */
 sl_code sl_search_check_reach(const sl_search *search, sl_errors *err) SL_MUST_CHECK;
 
-/** Whether a is as good as b in rate, headroom, accelerators and cost; of equals the first is better. */
+/** Whether a is as good as b in rate, headroom, accelerators and cost; of equals the first is
+ * better. */
 bool sl_search_dominates(const sl_search_point *a, const sl_search_point *b);
 
 /** Whether a plan no better than `bound` is sure to be neither among the best nor on the front. */
@@ -78,7 +81,8 @@ bool sl_search_is_hopeless(const sl_search_request *request, const sl_search_out
 void sl_search_keep(const sl_search_request *request, const sl_search_point *point,
                     sl_search_outcome *out);
 
-/** Plans that are none. least: by how little the nearest of them, which `nearest` is or NULL, misses. */
+/** Plans that are none. least: by how little the nearest of them, which `nearest` is or NULL,
+ * misses. */
 void sl_search_refuse(const char *rule, const char *pointer, uint64_t count, double least,
                       const sl_search_point *nearest, sl_search_outcome *out);
 

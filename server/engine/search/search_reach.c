@@ -3,8 +3,8 @@
 
 #include "engine/search/search_parts.h"
 
-/* Tokens that one accelerator of the cluster trains in a second at its datasheet peak: no product is
- * faster, and of the backward pass only what every kind of training has is counted. */
+/* Tokens that one accelerator of the cluster trains in a second at its datasheet peak: no product
+ * is faster, and of the backward pass only what every kind of training has is counted. */
 static double
 ceiling_per_s(const sl_search *search, uint32_t index)
 {

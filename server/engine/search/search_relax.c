@@ -67,8 +67,8 @@ is_nearer(const sl_relaxed_value *a, const sl_relaxed_value *b)
     return a->distance < b->distance || (a->distance == b->distance && a->value < b->value);
 }
 
-/* Into its place among them, the smaller of two at the same distance first; values that were searched are
- * none, and where there is no place left the farthest gives way. */
+/* Into its place among them, the smaller of two at the same distance first; values that were
+ * searched are none, and where there is no place left the farthest gives way. */
 static void
 add_value(sl_search_relax *r, uint64_t value)
 {
@@ -252,7 +252,8 @@ lift_all(sl_search_relax *r)
     return false;
 }
 
-/* Values of the dimension at hand, or of the next; in the end all that is listed is lifted at once. */
+/* Values of the dimension at hand, or of the next; in the end all that is listed is lifted at
+ * once. */
 static bool
 advance(sl_search_relax *r)
 {

@@ -1,10 +1,11 @@
 /**
- * What would give a search that found nothing an answer: of each thing that it holds fast (a dimension whose
- * values the request lists, the size of the cluster, the batch) the nearest other value with which, all else
- * as asked, a plan is one. Where no value of any one of them helps: a set of listed dimensions that does when
- * lifted together, and from which none can be taken back. Batches tried are the multiples next to those asked
- * for of each divisor of each cluster's largest size, replicas those divisors. Pure and allocation-free; each value is a search of
- * its own, whose units run as those of any:
+ * What would give a search that found nothing an answer: of each thing that it holds fast (a
+ * dimension whose values the request lists, the size of the cluster, the batch) the nearest other
+ * value with which, all else as asked, a plan is one. Where no value of any one of them helps: a
+ * set of listed dimensions that does when lifted together, and from which none can be taken back.
+ * Batches tried are the multiples next to those asked for of each divisor of each cluster's largest
+ * size, replicas those divisors. Pure and allocation-free; each value is a search of its own, whose
+ * units run as those of any:
  *
  *   sl_relax_begin     the first
  *   sl_relax_next      when it found an answer, or ended without: the next
@@ -49,7 +50,8 @@ typedef struct sl_search_relax {
     sl_relaxation found[SL_DIMENSION_COUNT]; /* nearest first */
 } sl_search_relax;
 
-/** from found nothing; it and `space`, sl_search_bytes(), outlive *out. True: out->search is to be run. */
+/** from found nothing; it and `space`, sl_search_bytes(), outlive *out. True: out->search is to be
+ * run. */
 bool sl_relax_begin(const sl_search *from, void *space, sl_search_relax *out) SL_MUST_CHECK;
 
 /** found: what the search at hand came to, or its first answer. False: that is all. */

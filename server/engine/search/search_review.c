@@ -50,8 +50,8 @@ sl_review_value(const sl_question *question, sl_dimension dimension)
     return values[dimension];
 }
 
-/* Figures of the estimate, of a legal plan; of a batch beyond the critical one as many tokens count as
- * that has, as in the search. */
+/* Figures of the estimate, of a legal plan; of a batch beyond the critical one as many tokens count
+ * as that has, as in the search. */
 static void
 point_of(const sl_search_request *request, const sl_estimate *e, uint64_t accelerators,
          sl_search_point *out)
@@ -228,8 +228,8 @@ outside_of(const sl_search *search, const sl_question *q)
     return outside;
 }
 
-/* What the plan leaves open is as in the search, and as in the best where that is legal: only what it says
- * is to make a difference. */
+/* What the plan leaves open is as in the search, and as in the best where that is legal: only what
+ * it says is to make a difference. */
 static void
 pin_open_fields(const sl_search_review *review, sl_question *q)
 {

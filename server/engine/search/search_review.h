@@ -1,7 +1,7 @@
 /**
- * What people ask of the plans a search found: intervals, the order by simulation, what the winner's
- * neighbours are like, whether it stays the winner, and why another plan is not it. Pure and
- * allocation-free, in units that any thread may run, each on scratch of its own:
+ * What people ask of the plans a search found: intervals, the order by simulation, what the
+ * winner's neighbours are like, whether it stays the winner, and why another plan is not it. Pure
+ * and allocation-free, in units that any thread may run, each on scratch of its own:
  *
  *   sl_review_begin     what there is to do
  *   sl_review_unit      each unit once, in any order
@@ -17,7 +17,8 @@
 enum {
     SL_REVIEW_NEIGHBOURS_MAX = 2 * SL_DIMENSION_COUNT,
     SL_REVIEW_RIVALS = 8, /* the winner and those that may take over */
-    /* Scratch of a timeline; a longer one is not simulated: about 5 ms, and memory of every thread. */
+    /* Scratch of a timeline; a longer one is not simulated: about 5 ms, and memory of every
+     * thread. */
     SL_REVIEW_TIMELINE_BYTES = 8 << 20,
     SL_REVIEW_MEMORY_TERMS = SL_TERM_CONTEXT + 1
 };

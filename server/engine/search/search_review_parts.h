@@ -18,8 +18,8 @@ typedef struct sl_review_room {
     alignas(max_align_t) unsigned char timeline[SL_REVIEW_TIMELINE_BYTES];
 } sl_review_room;
 
-/** A legal plan without open fields: r->estimate, explained, and the figures of *point. False where no
- * device could hold it. */
+/** A legal plan without open fields: r->estimate, explained, and the figures of *point. False where
+ * no device could hold it. */
 bool sl_review_evaluate(const sl_search_request *request, const sl_question *question,
                         sl_review_room *r, sl_search_point *point) SL_MUST_CHECK;
 

@@ -388,8 +388,8 @@ check_objective(const sl_search_request *request, sl_errors *err)
     return code;
 }
 
-/* Release, attention and dropout where they were left open: those of a plan that only replicates. It is
- * refused by what refuses every plan. */
+/* Release, attention and dropout where they were left open: those of a plan that only replicates.
+ * It is refused by what refuses every plan. */
 static sl_code
 settle_facts(sl_search *search, uint32_t index, sl_errors *err)
 {

@@ -1,6 +1,6 @@
 /*
- * What a search makes of one legal plan. Memory first, which is cheaper; then a bound, which spares the
- * time of most; then the time.
+ * What a search makes of one legal plan. Memory first, which is cheaper; then a bound, which spares
+ * the time of most; then the time.
  */
 #include "engine/search/search_work.h"
 
@@ -14,9 +14,9 @@
 
 const char sl_search_lacks_memory[] = "out_of_memory";
 
-/* No step is shorter than what the mean rank computes of its micro-batches, in this file's own prices:
- * layers add up over the ranks, and the slowest is no faster than the mean. Not where ranks have prices
- * of their own, nor where a host takes a part. 0 = no bound. */
+/* No step is shorter than what the mean rank computes of its micro-batches, in this file's own
+ * prices: layers add up over the ranks, and the slowest is no faster than the mean. Not where ranks
+ * have prices of their own, nor where a host takes a part. 0 = no bound. */
 static double
 all_layers_s(sl_search_work *u, const sl_priced *priced, bool again)
 {
@@ -63,7 +63,8 @@ sl_search_forget_prices(sl_search_work *u)
             u->priced[apart][i].known = false;
 }
 
-/* The prices of another recomputation that those of this one follow from; none follow to or from modules. */
+/* The prices of another recomputation that those of this one follow from; none follow to or from
+ * modules. */
 static const sl_priced *
 find_other(const sl_search_priced all[SL_RECOMPUTE_COUNT], sl_recompute recompute)
 {
@@ -114,13 +115,15 @@ sl_search_hold(sl_search_work *u)
 {
     const sl_model *model = u->question.model;
     const sl_combination *at = &u->at;
+    const sl_priced *priced = &sl_search_prices(u)->priced;
     sl_search_cut *cut = u->cut;
 
     if (cut->held) {
-        sl_hold_shards(&at->workload, &at->plan, &cut->holdings);
+        sl_hold_shards(model, &at->workload, &at->plan, &priced->slice, priced->prices,
+                       &cut->holdings);
         return cut;
     }
-    sl_hold(model, &at->workload, &at->plan, sl_search_prices(u)->priced.prices, &cut->holdings);
+    sl_hold(model, &at->workload, &at->plan, &priced->slice, priced->prices, &cut->holdings);
     cut->largest = largest_chunk(&cut->holdings.cut);
     cut->held = true;
     return cut;
@@ -137,8 +140,8 @@ counted_tokens(const sl_search_work *u)
            (double)u->at.workload.sequence_length;
 }
 
-/* What the point is worth when a step takes step_s; tokens that do not count are to be trained on all the
- * same. */
+/* What the point is worth when a step takes step_s; tokens that do not count are to be trained on
+ * all the same. */
 static void
 rate_point(sl_search_work *u, const sl_memory_case *c, double step_s)
 {
@@ -194,7 +197,8 @@ floor_bytes(sl_search_work *u, const sl_memory_case *c)
     return floor->bytes;
 }
 
-/* Whether the states alone are too much, by more than another plan lacks, which is then the nearest. */
+/* Whether the states alone are too much, by more than another plan lacks, which is then the
+ * nearest. */
 static bool
 is_too_large(sl_search_work *u, const sl_memory_case *c)
 {

@@ -150,8 +150,8 @@ sl_search_apply(const sl_search *search, uint32_t cluster, const uint64_t value[
     apply_states(value, workload, plan);
 }
 
-/* Deals the blocks of a plan that is cut by the rule out evenly in time. Often they come to lie as when last
- * dealt, for another recomputation. */
+/* Deals the blocks of a plan that is cut by the rule out evenly in time. Often they come to lie as
+ * when last dealt, for another recomputation. */
 static sl_dealing
 deal(sl_search_work *u)
 {
@@ -168,8 +168,8 @@ deal(sl_search_work *u)
     return SL_DEALT_ANEW;
 }
 
-/* Once for all plans that differ in states alone. False where blocks lie evenly already: that is no plan
- * more. */
+/* Once for all plans that differ in states alone. False where blocks lie evenly already: that is no
+ * plan more. */
 static bool
 is_balanced_anew(sl_search_work *u)
 {
@@ -204,8 +204,8 @@ rebuilds_some(sl_search_work *u)
     return layers == 0 || layers < sl_search_hold(u)->largest;
 }
 
-/* The plan of the point's values, where the rules allow it: by the framework's layout, then balanced,
- * which takes prices that a plan must be legal to have. */
+/* The plan of the point's values, where the rules allow it: by the framework's layout, then
+ * balanced, which takes prices that a plan must be legal to have. */
 static void
 check_plan(sl_search_work *u)
 {
@@ -303,7 +303,8 @@ try_recompute(sl_search_work *u, sl_recompute mode)
     }
 }
 
-/* Plans of one number of stages and chunks: one recomputation after the other, as they are cut alike. */
+/* Plans of one number of stages and chunks: one recomputation after the other, as they are cut
+ * alike. */
 static void
 try_stages(sl_search_work *u)
 {
@@ -387,8 +388,8 @@ list_modes(sl_search_work *u)
     u->mode_count = 0;
     for (uint32_t i = 0; i < modes->count; i++) {
         asked.recompute = (sl_recompute)modes->list[i];
-        /* What rebuilds nothing more is the same plan under another name, and only what is rebuilt as a
-         * whole is counted in layers. */
+        /* What rebuilds nothing more is the same plan under another name, and only what is rebuilt
+         * as a whole is counted in layers. */
         if ((modes->count == 1 || sl_recompute_matters(&asked)) &&
             (!counts || asked.recompute == SL_RECOMPUTE_FULL))
             u->modes[u->mode_count++] = asked.recompute;

@@ -18,7 +18,8 @@ typedef struct sl_search_cut {
     sl_holdings holdings;
 } sl_search_cut;
 
-/** Bytes of states that plans of a number of stages and chunks need in any case, of one ZeRO stage. */
+/** Bytes of states that plans of a number of stages and chunks need in any case, of one ZeRO
+ * stage. */
 typedef struct sl_search_floor {
     bool known;
     uint64_t shard_group, offload; /* those that it was worked out for */
@@ -63,14 +64,15 @@ typedef struct sl_search_work {
 /** What stands for plans without the memory they need, among the reasons. */
 extern const char sl_search_lacks_memory[];
 
-/** The prices of the plan at hand, worked out once for each recomputation and for ends of the model on one
- * rank or apart. The plan must be legal. */
+/** The prices of the plan at hand, worked out once for each recomputation and for ends of the model
+ * on one rank or apart. The plan must be legal. */
 const sl_search_priced *sl_search_prices(sl_search_work *u);
 
 /** Forgets all prices. */
 void sl_search_forget_prices(sl_search_work *u);
 
-/** How the plan at hand is cut, worked out once for all that are cut alike. The plan must be legal. */
+/** How the plan at hand is cut, worked out once for all that are cut alike. The plan must be
+ * legal. */
 const sl_search_cut *sl_search_hold(sl_search_work *u);
 
 /** A legal plan: kept, refused, or left out because a bound proves that it does not matter. */

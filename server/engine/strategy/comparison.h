@@ -6,7 +6,8 @@
 #include "engine/strategy/strategy.h"
 #include "engine/strategy/tuning.h"
 
-/** Steps within this of each other are alike: less than what lies between two releases of a framework. */
+/** Steps within this of each other are alike: less than what lies between two releases of a
+ * framework. */
 #define SL_COMPARISON_ALIKE_RATIO 1.03
 
 /** One column: a plan with its answer, or why there is none. */
@@ -60,9 +61,9 @@ typedef struct sl_comparison {
 bool sl_strategy_suits(sl_strategy strategy, sl_situation situation);
 
 /**
- * Fills out->strategies where asked, and the recommendation: of the plans that fit, those within 3 % of
- * the fastest step, of these the least complex, of these the fastest. GIVEN is never recommended, nor
- * what lacks a part of its time while another plan fits.
+ * Fills out->strategies where asked, and the recommendation: of the plans that fit, those within 3
+ * % of the fastest step, of these the least complex, of these the fastest. GIVEN is never
+ * recommended, nor what lacks a part of its time while another plan fits.
  * Both estimates are the caller's to lend.
  */
 void sl_comparison_answer(const sl_comparison_ask *ask, sl_estimate *scratch, sl_estimate *answer,

@@ -7,8 +7,8 @@
 /** 0 in a count: it does not limit this plan, or was not met. */
 typedef struct sl_scaling {
     double exposed_ratio; /* communication that nothing hides, over the step */
-    /* Accelerators from which on what replicas exchange takes more than a tenth of the step, the global
-     * batch being as it is; doubled from one node on. */
+    /* Accelerators from which on what replicas exchange takes more than a tenth of the step, the
+     * global batch being as it is; doubled from one node on. */
     uint64_t data_exposed_from;
     uint64_t replicas_limit; /* each has a sequence of the batch; those of dp stand in one node */
     uint64_t tensor_limit;   /* ranks of the widest cut that is legal inside a scale-up domain */
@@ -25,8 +25,8 @@ typedef struct sl_failure {
     double mean_time_between_failures_s; /* 0 = not known */
 } sl_failure;
 
-/** Of the plan that *answer is for; `question` has the cluster and the model. `scratch` is overwritten,
- * and is not *answer. */
+/** Of the plan that *answer is for; `question` has the cluster and the model. `scratch` is
+ * overwritten, and is not *answer. */
 void sl_scaling_measure(const sl_question *question, const sl_estimate *answer,
                         sl_estimate *scratch, sl_scaling *out);
 

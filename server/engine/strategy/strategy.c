@@ -66,8 +66,8 @@ world_of(const search *s)
     return sl_cluster_accelerators(s->base.cluster);
 }
 
-/* FSDP in the generation the request has, if it has one; blocks on the host of a single device need no
- * pipeline. */
+/* FSDP in the generation the request has, if it has one; blocks on the host of a single device need
+ * no pipeline. */
 static sl_framework
 framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
 {
@@ -80,7 +80,8 @@ framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
     return strategy == SL_STRATEGY_CPU_LAYERS && alone ? SL_FRAMEWORK_DDP : own;
 }
 
-/* Words of the request's plan that are its framework's own hold where a strategy has that framework. */
+/* Words of the request's plan that are its framework's own hold where a strategy has that
+ * framework. */
 static void
 set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
 {
@@ -303,7 +304,8 @@ try_layer_wise(search *s, sl_errors *err)
     return SL_OK;
 }
 
-/* The fewest that fit in the smallest steps, between none and all, by halves; then every step with them. */
+/* The fewest that fit in the smallest steps, between none and all, by halves; then every step with
+ * them. */
 static void
 try_cpu_layers(search *s)
 {
@@ -450,7 +452,8 @@ try_hybrid(search *s, sl_errors *err)
 static sl_code
 try_all(search *s, sl_strategy strategy, sl_errors *err)
 {
-    /* Replicas that divide something, or a mixture, of one: there the plain plan has another name. */
+    /* Replicas that divide something, or a mixture, of one: there the plain plan has another
+     * name. */
     const bool divides = strategy == SL_STRATEGY_MIXED ||
                          (s->base.plan.zero_stage > 0 && strategy != SL_STRATEGY_OFFLOAD);
 

@@ -1,4 +1,5 @@
-/** Ways of fine-tuning: what trains, how the rest is stored, what is kept and how attention runs. */
+/** Ways of fine-tuning: what trains, how the rest is stored, what is kept and how attention
+ * runs. */
 #ifndef SL_ENGINE_TUNING_H
 #define SL_ENGINE_TUNING_H
 
@@ -21,12 +22,12 @@ typedef struct sl_tuning {
     sl_attention_kernel kernel; /* unfused, or the newest fused one of the part */
 } sl_tuning;
 
-/** All of them, the methods in their order, of each first what keeps most; without a choice of kernel where
- * the part or the model has none. Returns their number. */
+/** All of them, the methods in their order, of each first what keeps most; without a choice of
+ * kernel where the part or the model has none. Returns their number. */
 uint32_t sl_tunings_list(const sl_question *question, sl_tuning out[SL_TUNINGS_MAX]);
 
-/** The question with one of them: the request's adapter where it has one, else LoRA of rank 16 on every
- * linear layer of the blocks. */
+/** The question with one of them: the request's adapter where it has one, else LoRA of rank 16 on
+ * every linear layer of the blocks. */
 sl_question sl_tuning_question(const sl_question *question, const sl_tuning *tuning);
 
 #endif

@@ -103,8 +103,8 @@ say_power(const sl_node *device, sl_facts *facts, uint32_t line)
         sl_facts_number(facts, SL_FIELD_POWER_LIMIT_W, limit, line, "limit/socket_power");
 }
 
-/* Partitions are listed behind the device that they are of, numbered from its own 0: in list as a member
- * of each, in static with how it is cut. */
+/* Partitions are listed behind the device that they are of, numbered from its own 0: in list as a
+ * member of each, in static with how it is cut. */
 static bool
 is_partition(const sl_node *device)
 {

@@ -1,6 +1,6 @@
 /*
- * The tools of AMD for people. rocm-smi says a quantity of a device per line, "GPU[0] : Card Series:
- * AMD Instinct MI210"; amd-smi lists a device's sections below "GPU: 0".
+ * The tools of AMD for people. rocm-smi says a quantity of a device per line, "GPU[0] : Card
+ * Series: AMD Instinct MI210"; amd-smi lists a device's sections below "GPU: 0".
  */
 #include <string.h>
 
@@ -28,7 +28,8 @@ typedef struct reading {
     char name[TEXT_SIZE], mode[TEXT_SIZE];
 } reading;
 
-/* again: the devices are counted from the beginning again, in a list of one tool that does so once. */
+/* again: the devices are counted from the beginning again, in a list of one tool that does so
+ * once. */
 static sl_code
 choose_node(reading *r, const sl_captures *captures, bool again, sl_errors *err)
 {
@@ -88,8 +89,8 @@ take_rocm_line(reading *r, char *line, const sl_captures *captures, sl_errors *e
     return add(r, r->index, &facts, err);
 }
 
-/* How the device is cut; the key was renamed in ROCm 6.4. Partitions are listed behind the device that
- * they are of, numbered from its own 0. */
+/* How the device is cut; the key was renamed in ROCm 6.4. Partitions are listed behind the device
+ * that they are of, numbered from its own 0. */
 static void
 say_partition(reading *r, const char *key, const char *value, uint32_t line)
 {

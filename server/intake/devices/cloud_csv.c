@@ -1,6 +1,6 @@
 /*
- * Catalogues of clouds as CSV: SkyPilot's, gpuhunt's, and price lists with columns of those names. A
- * row is an offer, not a node that somebody owns: each type is said of one node without a name.
+ * Catalogues of clouds as CSV: SkyPilot's, gpuhunt's, and price lists with columns of those names.
+ * A row is an offer, not a node that somebody owns: each type is said of one node without a name.
  */
 #include "intake/devices/formats.h"
 
@@ -137,8 +137,8 @@ number_in(const reading *r, column which, double *out)
     return *text != '\0' && sl_text_to_double(text, out);
 }
 
-/* GpuInfo is a Python literal. Only the number behind its first 'SizeInMiB' is taken: the total stands
- * for one device in some clouds and for all in others. */
+/* GpuInfo is a Python literal. Only the number behind its first 'SizeInMiB' is taken: the total
+ * stands for one device in some clouds and for all in others. */
 static bool
 info_bytes(const char *info, double *out)
 {

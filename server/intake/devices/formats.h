@@ -9,8 +9,8 @@ extern const sl_formats sl_device_formats;
 /* rocm-smi --json */
 extern const sl_format sl_rocm_smi_format;
 
-/** How rocm-smi says that a card is cut, "CPX": partitions other than the whole (SPX) are listed as cards
- * of their own (partitions_listed). */
+/** How rocm-smi says that a card is cut, "CPX": partitions other than the whole (SPX) are listed as
+ * cards of their own (partitions_listed). */
 void sl_rocm_partition(const char *mode, uint32_t line, sl_facts *facts, sl_findings *findings);
 
 /* rocm-smi --showproductname --showmeminfo vram: a line per device and quantity */

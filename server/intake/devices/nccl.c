@@ -48,7 +48,8 @@ typedef struct reading {
         uint32_t from;
         char to[BUS_SIZE];
     } targets[SL_REACH_MAX * 8];
-    bool switched; /* links end in a switch */
+    uint32_t pair_links; /* the fewest to a peer */
+    bool switched;       /* links end in a switch */
     const char *link_kind;
     uint32_t links_line;
     sl_index cards; /* of each host, which count once */
@@ -143,6 +144,8 @@ open_link(reading *r, const char *kind, const char *const *attributes, uint32_t 
     r->link_kind = kind;
     r->links_line = r->links_line > 0 ? r->links_line : line;
     r->switched = r->switched || to_switch;
+    if (!to_switch && (r->pair_links == 0 || count < r->pair_links))
+        r->pair_links = count;
     if (!to_switch && r->target_count < sizeof r->targets / sizeof r->targets[0]) {
         r->targets[r->target_count].from = device;
         (void)sl_text_copy(r->targets[r->target_count++].to, BUS_SIZE, target);
@@ -281,6 +284,8 @@ say_links(const reading *r, sl_facts *facts)
     sl_facts_number(facts, SL_FIELD_LINKS, least, r->links_line, "gpu/nvlink");
     sl_facts_text(facts, SL_FIELD_LINK_KIND, r->link_kind, r->links_line, "gpu/nvlink");
     const uint32_t domain = r->switched ? r->reach.count : sl_reach_smallest(&r->reach, &uneven);
+    if (!r->switched && domain > 2)
+        sl_facts_number(facts, SL_FIELD_PAIR_LINKS, r->pair_links, r->links_line, "gpu/nvlink");
     if (domain > 1)
         sl_facts_number(facts, SL_FIELD_SCALE_UP_DOMAIN, domain, r->links_line, "gpu/nvlink");
 }

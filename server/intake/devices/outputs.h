@@ -22,7 +22,8 @@ typedef sl_code (*sl_output_visit)(void *context, const sl_output *document, sl_
 sl_code sl_outputs_each(const char *text, size_t size, sl_output_visit visit, void *context,
                         sl_errors *err) SL_MUST_CHECK;
 
-/** Where members stand in the text of a document, asked for in their order. Set document and line. */
+/** Where members stand in the text of a document, asked for in their order. Set document and
+ * line. */
 typedef struct sl_output_cursor {
     const sl_output *document;
     size_t at;

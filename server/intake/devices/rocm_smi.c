@@ -1,4 +1,5 @@
-/* rocm-smi --json: a member per card, all values texts, the spelling of keys another in each ROCm. */
+/* rocm-smi --json: a member per card, all values texts, the spelling of keys another in each
+ * ROCm. */
 #include "intake/devices/formats.h"
 
 #include <string.h>

@@ -88,7 +88,8 @@ read_nics(const sl_node *gathered, uint32_t line, sl_facts *facts)
                       "interfaces");
 }
 
-/* The table that a local fact holds, row by row: "name, memory.total [MiB], ..." and the devices. */
+/* The table that a local fact holds, row by row: "name, memory.total [MiB], ..." and the
+ * devices. */
 typedef struct table {
     sl_findings *findings;
     sl_facts *facts;

@@ -85,8 +85,8 @@ read_section(char *line, char name[GROUP_NAME_SIZE], section *kind)
     return sl_text_copy(name, GROUP_NAME_SIZE, line + 1);
 }
 
-/* The next word of a line as a shell splits it, quotes taken off; *at ends behind it. False at the end
- * or at a comment. */
+/* The next word of a line as a shell splits it, quotes taken off; *at ends behind it. False at the
+ * end or at a comment. */
 static bool
 next_word(const char **at, char *out)
 {

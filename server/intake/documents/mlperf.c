@@ -13,11 +13,22 @@ typedef struct reading {
     sl_node root;
 } reading;
 
+/* What a member says; NULL where it says that it does not apply. */
+static const char *
+words_of(const reading *r, const char *name)
+{
+    static const char *const nothing[] = {"N/A", "n/a", "NA", "None", "none", "-"};
+    const char *const text = sl_document_words(&r->root, name);
+    return text == NULL || sl_text_index(text, nothing, sizeof nothing / sizeof nothing[0]) >= 0
+               ? NULL
+               : text;
+}
+
 /* A text that somebody wrote by hand: what is taken from it is a hint. */
 static const char *
 free_text(reading *r, const char *name)
 {
-    const char *const text = sl_document_words(&r->root, name);
+    const char *const text = words_of(r, name);
     if (text != NULL)
         sl_findings_warn(r->findings, "mlperf_free_text", sl_finder_line(&r->finder, name), name,
                          "%s is written by hand (\"%.80s\"): a hint, not a measurement", name,
@@ -127,8 +138,8 @@ read_node(reading *r, sl_facts *facts)
 {
     static const char name[] = "accelerator_model_name";
 
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(&r->root, name),
-                  sl_finder_line(&r->finder, name), name);
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, words_of(r, name), sl_finder_line(&r->finder, name),
+                  name);
     read_number(r, "accelerators_per_node", SL_FIELD_ACCELERATORS, facts);
     read_bytes(r, "accelerator_memory_capacity", SL_FIELD_NOMINAL_MEMORY_BYTES, facts);
     read_bytes(r, "host_memory_capacity", SL_FIELD_HOST_MEMORY_BYTES, facts);

@@ -9,7 +9,7 @@
 static const sl_field numbers[] = {SL_FIELD_ACCELERATORS,      SL_FIELD_MEMORY_BYTES,
                                    SL_FIELD_RESERVED_BYTES,    SL_FIELD_POWER_LIMIT_W,
                                    SL_FIELD_HOST_MEMORY_BYTES, SL_FIELD_SCALE_UP_BYTES_PER_S,
-                                   SL_FIELD_SCALE_UP_DOMAIN};
+                                   SL_FIELD_SCALE_UP_DOMAIN,   SL_FIELD_SCALE_UP_PAIR_BYTES_PER_S};
 
 /* Of several groups of cards, the one that carries most. */
 static void

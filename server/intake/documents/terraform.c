@@ -7,8 +7,9 @@
 enum { MODULES_MAX = 32, TEMPLATES_MAX = 256, PART_SIZE = 64 };
 
 /**
- * Resources that are machines, or groups of equal ones, and where they say of what type and how many.
- * Paths go through objects; of a list on the way, as providers write blocks, the first element.
+ * Resources that are machines, or groups of equal ones, and where they say of what type and how
+ * many. Paths go through objects; of a list on the way, as providers write blocks, the first
+ * element.
  */
 typedef struct machine {
     const char *resource;
@@ -140,7 +141,16 @@ find(const sl_node *values, const char *path, sl_node *out)
     return true;
 }
 
-/* A text there: of a list its first, of Nebius' resources "platform_preset" as price lists spell it. */
+/* A cloud may name a type by its address: ".../acceleratorTypes/nvidia-tesla-v100". */
+static const char *
+bare_name(const char *text)
+{
+    const char *const slash = strrchr(text, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : text;
+}
+
+/* A text there: of a list its first, of Nebius' resources "platform_preset" as price lists spell
+ * it. */
 static bool
 find_type(const sl_node *values, const char *path, char out[PART_SIZE])
 {
@@ -159,7 +169,7 @@ find_type(const sl_node *values, const char *path, char out[PART_SIZE])
                sl_text_format(out, PART_SIZE, "%s_%s", platform, preset);
     }
     return sl_node_kind(&at) == SL_JSON_TEXT && sl_node_as_text(&at, &text, &ignored) == SL_OK &&
-           *text != '\0' && sl_text_copy(out, PART_SIZE, text);
+           *text != '\0' && sl_text_copy(out, PART_SIZE, bare_name(text));
 }
 
 /* The type that a group's template says, where that is in the document. */
@@ -223,7 +233,8 @@ read_devices(const sl_node *values, const char *path, uint32_t line, sl_facts *f
         return;
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(&block, "type"), line, path);
+    const char *const type = sl_document_words(&block, "type");
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, type != NULL ? bare_name(type) : NULL, line, path);
     if (sl_document_number(&block, "count", &count))
         sl_facts_number(facts, SL_FIELD_ACCELERATORS, count, line, path);
 }
@@ -270,8 +281,8 @@ spell_address(const char *address, char out[SL_HOST_NAME_MAX + 1])
     out[used] = '\0';
 }
 
-/* What a machine is called: by its tag, its own name or its address; machines of one name, as counted
- * ones are, by their address. */
+/* What a machine is called: by its tag, its own name or its address; machines of one name, as
+ * counted ones are, by their address. */
 static void
 name_machine(const reading *r, const sl_node *values, const char *address,
              char out[SL_HOST_NAME_MAX + 1])
@@ -398,7 +409,8 @@ take_module(reading *r, const sl_node *module, sl_errors *err)
     return code;
 }
 
-/* A module and those in it, to a bounded depth: each level knows which of its modules comes next. */
+/* A module and those in it, to a bounded depth: each level knows which of its modules comes
+ * next. */
 static sl_code
 walk_modules(reading *r, const sl_node *root, sl_errors *err)
 {

@@ -1,5 +1,5 @@
-/* kubectl describe nodes: what the objects say, for people. It is read as the objects that it tells of,
- * each on the line where its name stands. */
+/* kubectl describe nodes: what the objects say, for people. It is read as the objects that it tells
+ * of, each on the line where its name stands. */
 #include <string.h>
 
 #include "base/text.h"
@@ -75,19 +75,21 @@ write_taints(sl_writer *w, section s)
     sl_write_array_end(w);
 }
 
-/* A table; of its rows that of readiness: its type, its state, two dates of six words each and why. */
+/* A table: of a condition its type, its state, two dates of six words each and why. */
 static void
 write_conditions(sl_writer *w, section s)
 {
     enum { REASON = 14 };
+    static const char *const states[] = {"True", "False", "Unknown"};
     sl_cells words;
 
     sl_write_key(w, "conditions");
     sl_write_array(w);
     while (next_entry(&s)) {
         sl_cells_words(s.entry, &words);
-        if (words.count < 2 || !sl_text_equal(words.at[0], "Ready"))
-            continue;
+        if (words.count < 2 ||
+            sl_text_index(words.at[1], states, sizeof states / sizeof states[0]) < 0)
+            continue; /* the heading */
         sl_write_object(w);
         sl_put_text(w, "type", words.at[0]);
         sl_put_text(w, "status", words.at[1]);

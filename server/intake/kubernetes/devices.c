@@ -99,8 +99,8 @@ amd_label(const sl_kubernetes_node *node, const char *property)
     return found;
 }
 
-/* "cpx_nps4": how devices are cut, by the label of the labeller, old or new, or by the name under which
- * the plugin offers the parts. NULL: whole, or it is not said. */
+/* "cpx_nps4": how devices are cut, by the label of the labeller, old or new, or by the name under
+ * which the plugin offers the parts. NULL: whole, or it is not said. */
 static const char *
 amd_partition(const sl_kubernetes_node *node)
 {
@@ -164,8 +164,8 @@ same_vendor(const char *a, const char *b)
     return strncmp(a, b, length) == 0 && b[length] == '/';
 }
 
-/* Whether the name of a resource has a word for accelerators at the beginning of one of its own, "vgpu"
- * among them. */
+/* Whether the name of a resource has a word for accelerators at the beginning of one of its own,
+ * "vgpu" among them. */
 static bool
 names_accelerators(const char *resource)
 {
@@ -210,6 +210,28 @@ warn_of_unread(const sl_kubernetes_node *node, const sl_facts *facts)
     }
 }
 
+/* A node has what its plugin lists, and lets be used what of that is healthy. */
+static void
+warn_of_unhealthy(const sl_kubernetes_node *node)
+{
+    void *state = NULL;
+    sl_node resource, usable;
+    double has = 0.0, lets = 0.0;
+
+    while (node->has_capacity && node->has_allocatable &&
+           sl_node_next(&node->capacity, &state, &resource)) {
+        if (strchr(resource.key, '/') == NULL || !names_accelerators(resource.key) ||
+            !sl_node_member(&node->allocatable, resource.key, &usable) ||
+            !sl_kubernetes_quantity(&resource, &has) || !sl_kubernetes_quantity(&usable, &lets) ||
+            lets >= has)
+            continue;
+        sl_findings_warn(node->findings, "unhealthy_devices", node->line, "allocatable",
+                         "%.60s has %.0f of %.60s and lets %.0f be used: the others are not "
+                         "healthy",
+                         node->name, has, resource.key, lets);
+    }
+}
+
 void
 sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -230,6 +252,7 @@ sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
                          other.field[SL_FIELD_ACCELERATORS].place.path,
                          "%.60s offers devices of several kinds: the first counts", node->name);
     warn_of_unread(node, facts);
+    warn_of_unhealthy(node);
     read_tpu_topology(node, facts);
 }
 

@@ -1,5 +1,5 @@
-/** Nodes of Kubernetes: labels, resources and conditions of one, as facts; and the devices that drivers
- * publish beside them. */
+/** Nodes of Kubernetes: labels, resources and conditions of one, as facts; and the devices that
+ * drivers publish beside them. */
 #ifndef SL_INTAKE_KUBERNETES_H
 #define SL_INTAKE_KUBERNETES_H
 
@@ -29,8 +29,9 @@ typedef struct sl_kubernetes_node {
     char driver[SL_KUBERNETES_TEXT_SIZE], reason[2 * SL_KUBERNETES_TEXT_SIZE];
 } sl_kubernetes_node;
 
-/** Visits the objects that kubectl prints, as JSON or YAML. Members that are most of a node and that
- * nobody needs, its images, say, may be left out. Errors: those of elements.h, and the visitor's. */
+/** Visits the objects that kubectl prints, as JSON or YAML. Members that are most of a node and
+ * that nobody needs, its images, say, may be left out. Errors: those of elements.h, and the
+ * visitor's. */
 sl_code sl_kubernetes_objects(const sl_raw *raw, sl_element_visit visitor, void *context,
                               sl_errors *err) SL_MUST_CHECK;
 

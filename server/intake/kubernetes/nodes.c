@@ -158,7 +158,32 @@ read_conditions(sl_kubernetes_node *node, const sl_node *status, sl_found_host *
     }
 }
 
-/* Taints by which Kubernetes and what scales clusters keep work away; others choose who may come. */
+/* What watches over nodes says of them in conditions of its own, "XIDErrors" and the like: bad
+ * where True, but those that end in Ready where False. They keep no work away. */
+static void
+warn_of_conditions(const sl_kubernetes_node *node, const sl_node *element)
+{
+    static const char ready[] = "Ready";
+    sl_node status, conditions, condition;
+
+    if (!sl_document_object(element, "status", &status) ||
+        !sl_document_array(&status, "conditions", &conditions))
+        return;
+    for (size_t i = 0; sl_node_at(&conditions, i, &condition); i++) {
+        const char *const type = sl_document_words(&condition, "type");
+        const char *const value = sl_document_words(&condition, "status");
+        if (type == NULL || value == NULL || sl_text_equal(type, ready) ||
+            !sl_text_equal(value, sl_text_ends_with(type, ready) ? "False" : "True"))
+            continue;
+        const char *const reason = sl_document_words(&condition, "reason");
+        sl_findings_warn(node->findings, "node_condition", node->line, "conditions",
+                         "%.60s says %.60s is %s%s%.60s: it is counted all the same", node->name,
+                         type, value, reason != NULL ? ", " : "", reason != NULL ? reason : "");
+    }
+}
+
+/* Taints by which Kubernetes and what scales clusters keep work away; others choose who may
+ * come. */
 static void
 read_taints(const sl_node *spec, sl_found_host *host)
 {
@@ -255,6 +280,8 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     sl_kubernetes_nics(&node, &facts);
     read_place(&node, &host);
     read_state(&node, element, &metadata, &host);
+    if (facts.field[SL_FIELD_ACCELERATORS].said)
+        warn_of_conditions(&node, element);
     r->nodes++;
     return sl_document_add(r->findings, &host, &facts, err);
 }
@@ -278,6 +305,10 @@ recognise(const sl_sample *sample)
 {
     /* Slices name the node that owns each. */
     if (sl_kubernetes_slices_format.recognise(sample) > 0)
+        return 0;
+    /* What nodes use is told with their labels, and without what they have. */
+    if (sl_sample_holds(sample, "\"NodeMetrics") ||
+        sl_sample_line_begins(sample, "kind: NodeMetrics"))
         return 0;
     if (sample->shape == SL_SHAPE_JSON) {
         if (!sl_sample_has_key(sample, "kind") && !sl_sample_has_key(sample, "items"))

@@ -1,5 +1,5 @@
-/* Dynamic resource allocation: a ResourceSlice lists devices of one driver on one node, each with what
- * the driver found, {"productName": {"string": "NVIDIA H100 80GB HBM3"}}. */
+/* Dynamic resource allocation: a ResourceSlice lists devices of one driver on one node, each with
+ * what the driver found, {"productName": {"string": "NVIDIA H100 80GB HBM3"}}. */
 #include <string.h>
 
 #include "base/text.h"
@@ -70,7 +70,8 @@ memory_bytes(const device *d)
     return sl_kubernetes_quantity(wrapped ? &value : &memory, &bytes) ? bytes : 0.0;
 }
 
-/* Devices again under another driver, and parts that a device could be cut into while it is whole. */
+/* Devices again under another driver, and parts that a device could be cut into while it is
+ * whole. */
 static bool
 is_second_offer(const sl_node *element, const char *type)
 {
@@ -124,7 +125,8 @@ warn_of_taints(const reading *r, const sl_node *said, uint32_t line)
                      key != NULL ? key : "without a key");
 }
 
-/* The element of a device holds what is said of it, or in the first versions a member "basic" does. */
+/* The element of a device holds what is said of it, or in the first versions a member "basic"
+ * does. */
 static sl_code
 take_device(reading *r, const sl_node *element, const char *driver, uint32_t node, uint32_t line,
             sl_errors *err)

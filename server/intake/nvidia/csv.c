@@ -76,6 +76,7 @@ typedef struct reading {
     char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
+    uint32_t rows;  /* read so far */
     uint32_t words; /* cells of the line before, where nothing is known of it and no cell counts */
     sl_cells cells;
 } reading;
@@ -135,13 +136,14 @@ is_header(const sl_cells *cells)
     return own || known >= 2;
 }
 
-/* Rows are cut as their header is: who writes ';' writes "72,00 W" too. Only a line without it may be
- * the header of another output. */
+/* Rows are cut as their header is: who writes ';' writes "72,00 W" too. Only a line without it may
+ * be the header of another output. */
 static char
 separator_in(const reading *r, const char *line)
 {
-    const bool known = r->separator != '\0' && strchr(line, r->separator) != NULL;
-    return known ? r->separator : separator_of(line);
+    if (r->separator != '\0' && strchr(line, r->separator) != NULL)
+        return r->separator;
+    return separator_of(line);
 }
 
 static void
@@ -289,8 +291,8 @@ is_another(const reading *r)
                                : r->at[COLUMN_TIMESTAMP] == ABSENT;
 }
 
-/* The node of this row: the one a column or the text around names; without names, a new one where the
- * devices are counted from the beginning again, unless the rows are samples of one node. */
+/* The node of this row: the one a column or the text around names; without names, a new one where
+ * the devices are counted from the beginning again, unless the rows are samples of one node. */
 static sl_code
 choose_node(reading *r, const char *host, sl_errors *err)
 {
@@ -344,6 +346,12 @@ read_row(reading *r, const char *host, sl_errors *err)
     if (r->at[COLUMN_NAME] != ABSENT && *cell(r, COLUMN_NAME) == '\0')
         sl_findings_warn(r->findings, "device_unreadable", r->line, "name",
                          "a device does not say what it is: the driver may have lost it");
+    for (uint32_t i = 0; i < r->cells.count; i++)
+        sl_nvidia_check_answer(r->findings, r->cells.at[i], r->line, NULL);
+    if (r->rows++ > 0 && r->at[COLUMN_TIMESTAMP] != ABSENT && *identity_of(r) == '\0')
+        sl_findings_warn(r->findings, "samples_alike", r->line, "timestamp",
+                         "rows have a time, and nothing tells devices apart: each counts as a "
+                         "device, and may be a later sample of one; ask for index as well");
     sl_code code = choose_node(r, host, err);
     if (code != SL_OK)
         return code;
@@ -415,7 +423,8 @@ read_text(reading *r, const sl_raw *raw, char *line, sl_errors *err)
         r->line = captures.lines.number;
         if (captures.named)
             r->node = ABSENT;
-        code = read_line(r, line, captures.host, err);
+        if (!captures.ruled)
+            code = read_line(r, line, captures.host, err);
     }
     if (code != SL_OK)
         return code;

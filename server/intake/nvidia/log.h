@@ -43,8 +43,8 @@ sl_code sl_nvidia_log_begin(sl_nvidia_log *log, const char *host, uint32_t line,
                             sl_errors *err) SL_MUST_CHECK;
 void sl_nvidia_log_begin_gpu(sl_nvidia_log *log, uint32_t line);
 
-/** path: below the root, "driver_version", "gpu/fb_memory_usage/total"; others are passed over. A slice
- * is told of by "gpu/mig_devices/mig_device" once. */
+/** path: below the root, "driver_version", "gpu/fb_memory_usage/total"; others are passed over. A
+ * slice is told of by "gpu/mig_devices/mig_device" once. */
 void sl_nvidia_log_take(sl_nvidia_log *log, const char *path, const char *text, uint32_t line);
 sl_code sl_nvidia_log_end_gpu(sl_nvidia_log *log, sl_errors *err) SL_MUST_CHECK;
 sl_code sl_nvidia_log_end(sl_nvidia_log *log, sl_errors *err) SL_MUST_CHECK;

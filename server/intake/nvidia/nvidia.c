@@ -16,14 +16,23 @@ static const sl_format *const formats[] = {
 
 const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};
 
+void
+sl_nvidia_check_answer(sl_findings *findings, const char *text, uint32_t line, const char *path)
+{
+    if (sl_cell_is_failure(text))
+        sl_findings_warn(findings, "device_failing", line, path,
+                         "a device answers \"%.60s\": it counts, and may need a reset or a repair",
+                         text);
+}
+
 bool
 sl_nvidia_uuid_is_masked(const char *uuid)
 {
     return strspn(uuid, "GPU-0xX*") == strlen(uuid);
 }
 
-/* "GPU 0: NVIDIA H200 (UUID: GPU-...)": false for other lines. Cuts the line; uuid is "" where it is not
- * printed or masked. */
+/* "GPU 0: NVIDIA H200 (UUID: GPU-...)": false for other lines. Cuts the line; uuid is "" where it
+ * is not printed or masked. */
 static bool
 is_device(char *line, uint32_t *index, const char **name, const char **uuid)
 {

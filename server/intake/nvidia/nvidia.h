@@ -39,8 +39,8 @@ extern const sl_format sl_dcgm_discovery_format;
  * device. */
 #define SL_NVIDIA_LIST_LABEL "GPU models and configuration: "
 
-/** A device that a line lists, "GPU 0: NVIDIA H200 (UUID: GPU-...)". The words are the line's; uuid is ""
- * where it is not printed or masked. */
+/** A device that a line lists, "GPU 0: NVIDIA H200 (UUID: GPU-...)". The words are the line's; uuid
+ * is "" where it is not printed or masked. */
 typedef struct sl_nvidia_listed {
     const sl_captures *captures; /* of the line */
     uint32_t index;
@@ -54,16 +54,21 @@ typedef struct sl_nvidia_listing {
     sl_code (*end)(void *reading, sl_errors *err); /* no line below is of this node */
 } sl_nvidia_listing;
 
-/** Reads one, host after host, then finishes the devices. SL_E_SYNTAX, rule malformed_list, where no
- * line lists a device. */
+/** Reads one, host after host, then finishes the devices. SL_E_SYNTAX, rule malformed_list, where
+ * no line lists a device. */
 sl_code sl_nvidia_list_walk(const sl_raw *raw, const sl_nvidia_listing *listing, void *reading,
                             sl_devices *devices, sl_errors *err) SL_MUST_CHECK;
+
+/** Warns of a device that answers with an error where a value belongs; nothing where `text` is
+ * none. It counts all the same. */
+void sl_nvidia_check_answer(sl_findings *findings, const char *text, uint32_t line,
+                            const char *path);
 
 /** Not an identifier: exports for other eyes mask it with zeros. */
 bool sl_nvidia_uuid_is_masked(const char *uuid);
 
-/** "MIG, 4 slices of 19968 MiB": what a device is cut into where its tool does not name the profile.
- * slice_bytes: of each; 0 or below where they differ or are not said. */
+/** "MIG, 4 slices of 19968 MiB": what a device is cut into where its tool does not name the
+ * profile. slice_bytes: of each; 0 or below where they differ or are not said. */
 void sl_nvidia_slice_words(uint32_t slices, double slice_bytes, char *out, size_t size);
 
 #endif

@@ -222,6 +222,8 @@ static void
 take_more(reading *r, char *const cells[CELLS_MAX], uint32_t count, uint32_t line)
 {
     device *const d = &r->list[r->count - 1];
+    for (uint32_t i = 0; i < count; i++)
+        sl_nvidia_check_answer(r->findings, cells[i], line, NULL);
     if (d->memory_bytes == 0 && total_of(cells[1], &d->memory_bytes))
         d->memory_line = line;
     if (count >= 3 && *cells[0] == '\0' && *cells[1] == '\0' && d->mig_line == 0) {

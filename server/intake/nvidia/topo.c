@@ -166,8 +166,8 @@ take_legend(matrix *m, const sl_cells *words)
     m->nics_named[index] = true;
 }
 
-/* Links of one device. Where pairs add up to more than a device can have, they share its links over a
- * switch; else each pair has its own. */
+/* Links of one device. Where pairs add up to more than a device can have, they share its links over
+ * a switch; else each pair has its own. */
 static void
 say_links(const reading *r, sl_facts *facts)
 {
@@ -201,11 +201,13 @@ say_links(const reading *r, sl_facts *facts)
                          "not every device reaches as many others over NVLink: the smallest group, "
                          "of %u, counts",
                          domain);
-    if (!switched && domain > 2)
-        sl_findings_warn(r->findings, "links_added_up", m->links_line, "NV#",
-                         "each pair has links of its own: those of all pairs of a device add up "
-                         "to %u",
-                         smallest);
+    if (switched || domain <= 2)
+        return;
+    sl_facts_number(facts, SL_FIELD_PAIR_LINKS, m->least, m->links_line, "NV#");
+    sl_findings_warn(r->findings, "links_added_up", m->links_line, "NV#",
+                     "each pair has links of its own, %u at least: those of all pairs of a device "
+                     "add up to %u",
+                     m->least, smallest);
 }
 
 /* What the name of a card tells of its network; NULL where it may be either. */

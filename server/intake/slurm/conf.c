@@ -42,7 +42,8 @@ take_factors(const sl_slurm_keys *keys, uint64_t factors[FACTORS])
     }
 }
 
-/* CPUs that are not said are those of all sockets, as Slurm has it; without cores nothing is said. */
+/* CPUs that are not said are those of all sockets, as Slurm has it; without cores nothing is
+ * said. */
 static void
 say_product(const uint64_t factors[FACTORS], char text[CPUS_SIZE], sl_slurm_node *node)
 {

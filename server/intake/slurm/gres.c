@@ -8,10 +8,11 @@
 
 enum { FIELDS_MAX = 8, ENTRY_SIZE = 256, PARTS_OF_DEVICE = 7, PARTS_OF_A30 = 4 };
 
-/* Resources that are accelerators, whatever a site calls them. */
-static bool
-is_accelerator(const char *name)
+bool
+sl_slurm_is_accelerator(const char *name)
 {
+    assert(name != NULL);
+
     static const char *const names[] = {"gpu", "gcd", "hpu", "npu", "tpu", "dcu", "mlu", "xpu"};
     return sl_text_index(name, names, sizeof names / sizeof names[0]) >= 0;
 }
@@ -109,8 +110,8 @@ add_devices(sl_slurm_gres *out, const char *type, uint32_t count)
     out->devices += count;
 }
 
-/* The next entry up to a comma that stands in no parenthesis, "gpu:a100:4(S:0,2)" without what is in
- * it. False at the end of the text. */
+/* The next entry up to a comma that stands in no parenthesis, "gpu:a100:4(S:0,2)" without what is
+ * in it. False at the end of the text. */
 static bool
 next_entry(const char **at, char entry[ENTRY_SIZE], bool *cut)
 {
@@ -155,8 +156,8 @@ read_count(const char *text, uint32_t *out)
     return true;
 }
 
-/* One entry, its parts between colons: name, "no_consume", type and number, all but the first may be
- * missing. */
+/* One entry, its parts between colons: name, "no_consume", type and number, all but the first may
+ * be missing. */
 static void
 read_entry(char *entry, sl_slurm_gres *out)
 {
@@ -177,7 +178,7 @@ read_entry(char *entry, sl_slurm_gres *out)
     const uint32_t named = numbered ? count - 1 : count;
     if (is_share(fields[0])) {
         out->shares += number <= SL_SLURM_DEVICES_MAX * SL_SLURM_DEVICES_MAX ? number : 0;
-    } else if (is_accelerator(fields[0])) {
+    } else if (sl_slurm_is_accelerator(fields[0])) {
         if (named > 2 || (named == 2 && strlen(fields[1]) >= SL_SLURM_TYPE_SIZE)) {
             out->odd = true;
             return;
@@ -238,9 +239,9 @@ sl_slurm_tres_read(const char *text, sl_slurm_gres *out)
             continue;
         if (is_share(name) && *type == '\0')
             out->shares += count <= SL_SLURM_DEVICES_MAX * SL_SLURM_DEVICES_MAX ? count : 0;
-        else if (is_accelerator(name) && *type == '\0')
+        else if (sl_slurm_is_accelerator(name) && *type == '\0')
             total = count > total ? count : total;
-        else if (is_accelerator(name))
+        else if (sl_slurm_is_accelerator(name))
             add_devices(out, type, count);
     }
     /* The number without a type holds those with one. */

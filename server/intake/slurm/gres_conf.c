@@ -14,8 +14,8 @@ static const char *const paths[SL_SLURM_ITEM_COUNT] = {
     "NodeName", "Name", "", "", "", "", "", "", "", "", "",
 };
 
-/* What a line gives one of its nodes, as a Gres= text would have it. First as offsets, since the texts
- * move while they grow. */
+/* What a line gives one of its nodes, as a Gres= text would have it. First as offsets, since the
+ * texts move while they grow. */
 typedef struct giving {
     union {
         size_t at;
@@ -77,8 +77,9 @@ write_gres(reading *r, const sl_slurm_keys *keys, const char *name, char gres[EN
                                   type != NULL ? ":" : "", type != NULL ? type : "", count))
         return;
     gres[0] = '\0';
-    sl_findings_warn(r->findings, "odd_gres", keys->line, "File",
-                     "how many devices these are is not understood: they are left out");
+    if (sl_slurm_is_accelerator(name)) /* what else jobs share is counted in bytes and the like */
+        sl_findings_warn(r->findings, "odd_gres", keys->line, "File",
+                         "how many devices these are is not understood: they are left out");
 }
 
 static sl_code
@@ -181,16 +182,15 @@ recognise_gres_conf(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
-    if (sl_slurm_line_begins(sample, "AutoDetect="))
-        return 90;
     const bool named = sl_slurm_line_begins(sample, "Name=") ||
                        sl_text_holds_ignoring_case(sample->head, " Name=");
-    return named && (sl_text_holds_ignoring_case(sample->head, " File=") ||
-                     sl_text_holds_ignoring_case(sample->head, " MultipleFiles=") ||
-                     sl_text_holds_ignoring_case(sample->head, " Count=") ||
-                     sl_text_holds_ignoring_case(sample->head, " AutoDetect="))
-               ? 95
-               : 0;
+    if (named && (sl_text_holds_ignoring_case(sample->head, " File=") ||
+                  sl_text_holds_ignoring_case(sample->head, " MultipleFiles=") ||
+                  sl_text_holds_ignoring_case(sample->head, " Count=") ||
+                  sl_text_holds_ignoring_case(sample->head, " AutoDetect=")))
+        return 95;
+    /* A line that names no device may stand below the nodes of slurm.conf, which do. */
+    return sl_slurm_line_begins(sample, "AutoDetect=") ? 80 : 0;
 }
 
 static sl_code

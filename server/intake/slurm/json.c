@@ -1,5 +1,5 @@
-/* Nodes and rows of sinfo as JSON or YAML, over the versions of its plugins: numbers plain or as {set,
- * infinite, number}, states and features as a text or a list, in wrappers or bare. */
+/* Nodes and rows of sinfo as JSON or YAML, over the versions of its plugins: numbers plain or as
+ * {set, infinite, number}, states and features as a text or a list, in wrappers or bare. */
 #include <assert.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "intake/elements.h"
 #include "intake/slurm/slurm.h"
 
-enum { TEXT_MAX_BYTES = 4 * 1024 * 1024, EDGE_BYTES = 4096, CLUSTER_SIZE = 128 };
+enum { TEXT_MAX_BYTES = 4 * 1024 * 1024, EDGE_BYTES = 4096, CLUSTER_SIZE = 128, SAID_SIZE = 160 };
 
 static const char *const node_paths[SL_SLURM_ITEM_COUNT] = {
     "/nodes/name",  "/nodes/gres",          "/nodes/tres",         "/nodes/features",
@@ -53,8 +53,8 @@ reading_clear(reading *r)
         sl_buffer_clear(&r->texts[i]);
 }
 
-/* A member of an element, or of the object it is, and the item it says; where `between` is NULL it is a
- * number. */
+/* A member of an element, or of the object it is, and the item it says; where `between` is NULL it
+ * is a number. */
 typedef struct said_by {
     const char *first, *second, *between;
     sl_slurm_item item;
@@ -272,8 +272,8 @@ find_last(const char *from, const char *to, const char *word)
     return NULL;
 }
 
-/* The name of the cluster in the "slurm" of "meta", which stands before the nodes or behind them; the
- * elements of a list are cut without decoding what is around. */
+/* The name of the cluster in the "slurm" of "meta", which stands before the nodes or behind them;
+ * the elements of a list are cut without decoding what is around. */
 static void
 say_cluster(const sl_raw *raw, sl_findings *findings)
 {
@@ -347,6 +347,38 @@ visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *
     return code;
 }
 
+/* The first error that an answer without nodes tells; out[0] is '\0' before it. */
+static sl_code
+take_error(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    static const char *const members[] = {"error", "description"};
+    char *const out = context;
+    (void)line, (void)err;
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0] && *out == '\0'; i++) {
+        const char *const text = sl_document_words(element, members[i]);
+        (void)sl_text_copy(out, SAID_SIZE, text != NULL ? text : "");
+    }
+    return SL_OK;
+}
+
+/* Of what a controller answers that is in trouble. */
+static sl_code
+need_hosts(const sl_raw *raw, const sl_findings *findings, uint32_t before, sl_errors *err)
+{
+    char said[SAID_SIZE] = "";
+    sl_errors ignored = {.count = 0};
+    bool found = false;
+
+    if (sl_findings_count(findings) > before ||
+        sl_json_elements(raw->text, raw->size, "errors", take_error, said, &found, &ignored) !=
+            SL_OK ||
+        *said == '\0')
+        return sl_slurm_need_hosts(findings, before, err);
+    return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "",
+                   "the text names no node, and holds an error of Slurm: %.100s", said);
+}
+
 static sl_code
 read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
           sl_errors *err)
@@ -358,7 +390,7 @@ read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findin
     sl_code code = visit_all(raw, list, visit, &r, err);
     reading_clear(&r);
     say_cluster(raw, findings);
-    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
+    return code == SL_OK ? need_hosts(raw, findings, before, err) : code;
 }
 
 static uint32_t
@@ -389,7 +421,10 @@ recognise_sinfo_json(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON)
         return 0;
-    if (sl_sample_has_key(sample, "sinfo"))
+    /* The rows alone, as jq prints them, have nodes of their own. */
+    if (sl_sample_has_key(sample, "sinfo") ||
+        (sl_sample_has_key(sample, "node") && sl_sample_has_key(sample, "nodes") &&
+         sl_sample_has_key(sample, "gres")))
         return 97;
     return sl_sample_holds(sample, "\"sinfo\"") && sl_sample_holds(sample, "\"gres\"") ? 90 : 0;
 }

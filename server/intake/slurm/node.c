@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "shardline/units.h"
@@ -25,6 +26,7 @@ typedef struct understanding {
     sl_slurm_gres gres;
     char slice[SLICE_SIZE];
     char instance[FEATURE_SIZE];
+    sl_slurm_model model;
     char reason[REASON_SIZE];
 } understanding;
 
@@ -217,129 +219,117 @@ say_accelerators(understanding *u)
         say_slices(u, item);
 }
 
-/* "48gb", "gpu_mem:80GB", "vram40g": gigabytes that a label gives a device. Without a word for memory
- * only "gb" counts, since "10g" is a network more often. */
-static bool
-read_memory(const char *feature, double *gigabytes)
-{
-    static const char *const before[] = {"gpu_memory", "gpu_mem", "gpumem", "gpu_vram", "gpuram",
-                                         "gpu_ram",    "vram",    "gmem",   "gpu"};
-    const char *at = feature;
-    uint64_t value = 0;
-    bool named = false;
+/* What labels say, over all of them. Two that differ say nothing. */
+typedef struct labels {
+    double memory; /* gigabytes of a device */
+    sl_slurm_model *model;
+    char *instance; /* FEATURE_SIZE */
+    bool memory_differs, model_differs, instance_differs;
+} labels;
 
-    for (size_t i = 0; i < sizeof before / sizeof before[0] && !named; i++) {
-        size_t length = 0;
-        while (before[i][length] != '\0' && tolower((unsigned char)at[length]) == before[i][length])
-            length++;
-        if (before[i][length] == '\0') {
-            named = true;
-            at += length;
-            at += *at == ':' || *at == '_' || *at == '-' || *at == '=';
-        }
+static void
+take_memory(labels *l, double gigabytes)
+{
+    l->memory_differs = l->memory_differs || (l->memory > 0.0 && l->memory != gigabytes);
+    l->memory = gigabytes;
+}
+
+/* Whether one name says more than the other, and nothing else: "a100" and "A100_40". */
+static bool
+is_alike(const char *a, const char *b)
+{
+    const size_t shorter = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+
+    return strncasecmp(a, b, shorter) == 0 && !isalnum((unsigned char)a[shorter]) &&
+           !isalnum((unsigned char)b[shorter]);
+}
+
+static void
+take_model(labels *l, const sl_slurm_model *model)
+{
+    const size_t known = strlen(l->model->name);
+
+    l->model_differs = l->model_differs || (known > 0 && !is_alike(l->model->name, model->name));
+    if (strlen(model->name) > known)
+        *l->model = *model;
+}
+
+static void
+take_feature(const understanding *u, labels *l, const char *feature)
+{
+    sl_slurm_model model;
+    double memory = 0.0;
+
+    if (sl_slurm_feature_memory(feature, &memory)) {
+        take_memory(l, memory);
+        sl_findings_warn(u->findings, "memory_in_features", u->node->item[SL_SLURM_FEATURES].line,
+                         path(u, SL_SLURM_FEATURES),
+                         "\"%.60s\" may be the memory of a device: it tells variants of a part "
+                         "apart, and is not taken for what there is",
+                         feature);
+    } else if (sl_slurm_feature_model(feature, &model)) {
+        take_model(l, &model);
     }
-    size_t digits = 0;
-    for (; digits < 4 && isdigit((unsigned char)at[digits]); digits++)
-        value = 10 * value + (uint64_t)(at[digits] - '0');
-    at += digits;
-    if (digits == 0 || value == 0 ||
-        !(sl_text_equal_ignoring_case(at, "gb") || sl_text_equal_ignoring_case(at, "gib") ||
-          (named && sl_text_equal_ignoring_case(at, "g"))))
-        return false;
-    *gigabytes = (double)value;
-    return true;
 }
 
-static bool
-begins(const char *text, const char *with)
+/* A part that labels name, where the resources name none; its memory, where they do not deny it. */
+static void
+say_model(const understanding *u, const labels *l)
 {
-    return strncmp(text, with, strlen(with)) == 0;
+    const sl_fact *const type = &u->facts->field[SL_FIELD_ACCELERATOR];
+    const uint32_t line = u->node->item[SL_SLURM_FEATURES].line;
+    const char *const where = path(u, SL_SLURM_FEATURES);
+    const bool named = type->said && !is_generic(type->text);
+
+    if (l->model->name[0] == '\0' || l->model_differs ||
+        (named ? !is_alike(type->text, l->model->name) : u->gres.type_count != 1))
+        return;
+    if (l->model->gigabytes > 0.0 && l->memory <= 0.0)
+        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, l->model->gigabytes * SL_GIB_BYTES,
+                        line, where);
+    if (named)
+        return;
+    u->facts->field[SL_FIELD_ACCELERATOR].said = false;
+    sl_facts_text(u->facts, SL_FIELD_ACCELERATOR, l->model->name, line, where);
+    sl_findings_warn(u->findings, "part_in_features", line, where,
+                     "the resources name no part, and the features %.60s: that is taken",
+                     l->model->name);
 }
 
-/* "p3dn.24xlarge": letters and digits, a point, a size. */
-static bool
-is_amazon_type(const char *feature)
-{
-    static const char *const sizes[] = {"nano", "micro", "small", "medium", "large", "metal"};
-    const size_t family = strspn(feature, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    if (family < 2 || feature[family] != '.' || !islower((unsigned char)feature[0]))
-        return false;
-    const char *const size = feature + family + 1;
-    const size_t digits = strspn(size, "0123456789");
-    if (sl_text_equal(size + digits, "xlarge"))
-        return true;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (begins(size, sizes[i]) && (size[strlen(sizes[i])] == '\0' || begins(size, "metal-")))
-            return true;
-    return false;
-}
-
-/* "a3-megagpu-8g", "n1-standard-8": a series, a class and a size. */
-static bool
-is_google_type(const char *feature)
-{
-    static const char *const classes[] = {"-standard-", "-highgpu-", "-megagpu-", "-ultragpu-",
-                                          "-edgegpu-",  "-highmem-", "-highcpu-", "-maxgpu-"};
-    const char *const dash = strchr(feature, '-');
-
-    if (dash == NULL || dash == feature || dash - feature > 4 ||
-        !islower((unsigned char)feature[0]) || !isdigit((unsigned char)feature[1]))
-        return false;
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (begins(dash, classes[i]) && isdigit((unsigned char)dash[strlen(classes[i])]))
-            return true;
-    return false;
-}
-
-static bool
-is_instance_type(const char *feature)
-{
-    return is_amazon_type(feature) || is_google_type(feature) || begins(feature, "Standard_N") ||
-           begins(feature, "BM.GPU") || begins(feature, "VM.GPU");
-}
-
-/* What labels say: the memory of a device, the type of an instance. Two that differ say nothing. */
 static void
 say_features(understanding *u)
 {
     const sl_slurm_said *const it = said(u, SL_SLURM_FEATURES);
     const char *const where = path(u, SL_SLURM_FEATURES);
     const bool accelerated = u->gres.devices + u->gres.slices > 0;
-    char *const instance = u->instance, feature[FEATURE_SIZE];
-    double memory = 0.0;
-    bool memory_differs = false, instance_differs = false;
+    labels l = {.instance = u->instance, .model = &u->model};
+    char feature[FEATURE_SIZE];
 
     for (const char *at = it == NULL ? "" : it->text; *at != '\0';) {
         const size_t length = strcspn(at, ",&| ");
-        double value = 0.0;
         const size_t kept = length < sizeof feature - 1 ? length : sizeof feature - 1;
         memcpy(feature, at, kept);
         feature[kept] = '\0';
-        if (accelerated && read_memory(feature, &value)) {
-            memory_differs = memory_differs || (memory > 0.0 && memory != value);
-            memory = value;
-            sl_findings_warn(u->findings, "memory_in_features", it->line, where,
-                             "\"%.60s\" may be the memory of a device: it tells variants of a part "
-                             "apart, and is not taken for what there is",
-                             feature);
-        } else if (is_instance_type(feature)) {
-            instance_differs =
-                instance_differs || (*instance != '\0' && !sl_text_equal(instance, feature));
-            (void)sl_text_copy(instance, FEATURE_SIZE, feature);
+        if (sl_slurm_feature_instance(feature)) {
+            l.instance_differs =
+                l.instance_differs || (*l.instance != '\0' && !sl_text_equal(l.instance, feature));
+            (void)sl_text_copy(l.instance, FEATURE_SIZE, feature);
+        } else if (accelerated) {
+            take_feature(u, &l, feature);
         }
         at += length + (at[length] != '\0');
     }
-    if (memory > 0.0 && !memory_differs)
-        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, memory * SL_GIB_BYTES, it->line,
+    if (l.memory > 0.0 && !l.memory_differs)
+        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, l.memory * SL_GIB_BYTES, it->line,
                         where);
-    if (instance_differs)
+    say_model(u, &l);
+    if (l.instance_differs)
         sl_findings_warn(u->findings, "several_instance_types", it->line, where,
                          "the features name several instance types, %.60s among them: none is "
                          "taken",
-                         instance);
-    else if (*instance != '\0' && !u->facts->field[SL_FIELD_NODE_TYPE].said)
-        sl_facts_text(u->facts, SL_FIELD_NODE_TYPE, instance, it->line, where);
+                         l.instance);
+    else if (*l.instance != '\0' && !u->facts->field[SL_FIELD_NODE_TYPE].said)
+        sl_facts_text(u->facts, SL_FIELD_NODE_TYPE, l.instance, it->line, where);
 }
 
 static void

@@ -55,9 +55,10 @@ count_feeds(const char *from, const char *to)
     return count;
 }
 
-/* Where the value ends, and where the next key begins. Free text may hold what looks like keys: that
- * of the operating system goes up to the memory, which follows it, and a reason up to the bracket
- * with who gave it. Comments stand behind what is read here, and the first of two counts. */
+/* Where the value ends, and where the next key begins. Free text may hold what looks like keys:
+ * that of the operating system goes up to the memory, which follows it, and a reason up to the
+ * bracket with who gave it. Comments stand behind what is read here, and the first of two
+ * counts. */
 static char *
 value_end(const char *key, char *value, char **next)
 {

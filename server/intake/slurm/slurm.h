@@ -2,8 +2,8 @@
  * What the formats of Slurm have in common: a node as any of its tools tells of it, the grammar of
  * generic resources, and the words of a state.
  *
- * A reader finds the texts; here they are understood once, so that the same node reads the same from
- * scontrol, sinfo, the REST interface and the configuration.
+ * A reader finds the texts; here they are understood once, so that the same node reads the same
+ * from scontrol, sinfo, the REST interface and the configuration.
  */
 #ifndef SL_INTAKE_SLURM_H
 #define SL_INTAKE_SLURM_H
@@ -33,11 +33,30 @@ typedef struct sl_slurm_gres {
     bool odd;                             /* an entry is not understood, and left out */
 } sl_slurm_gres;
 
+/** Generic resources that are accelerators, whatever a site calls them: "gpu", "gcd". */
+bool sl_slurm_is_accelerator(const char *name);
+
 /** Reads a Gres= text. Any text; one without accelerators gives zeros. */
 void sl_slurm_gres_read(const char *text, sl_slurm_gres *out);
 
 /** Reads trackable resources, "cpu=80,mem=386619M,gres/gpu=8,gres/gpu:h100=8". */
 void sl_slurm_tres_read(const char *text, sl_slurm_gres *out);
+
+/** "48gb", "gpu_mem:80GB", "vram40g", "hbm80g": gigabytes that a label gives a device. Without a
+ * word for memory only "gb" counts, since "10g" is a network more often. */
+bool sl_slurm_feature_memory(const char *feature, double *gigabytes);
+
+/** "p3dn.24xlarge", "a3-megagpu-8g": the type of an instance of a cloud. */
+bool sl_slurm_feature_instance(const char *feature);
+
+/** A part that a label names. */
+typedef struct sl_slurm_model {
+    char name[SL_SLURM_TYPE_SIZE]; /* "a100", "v100-32g", as the label spells it */
+    double gigabytes;              /* that it says, or 0 */
+} sl_slurm_model;
+
+/** "h100", "GPU_SKU:A100_SXM4", "a100_40", and nothing else: "h100-rack3" is none. */
+bool sl_slurm_feature_model(const char *feature, sl_slurm_model *out);
 
 /** What the words of a state come to. */
 typedef struct sl_slurm_state {
@@ -86,7 +105,8 @@ bool sl_slurm_says(const char *text);
 sl_code sl_slurm_node_add(sl_findings *findings, const sl_slurm_node *node,
                           sl_errors *err) SL_MUST_CHECK;
 
-/** SL_E_UNSUPPORTED, rule no_hosts, when a file added no host to those that were there before it. */
+/** SL_E_UNSUPPORTED, rule no_hosts, when a file added no host to those that were there before
+ * it. */
 sl_code sl_slurm_need_hosts(const sl_findings *findings, uint32_t before,
                             sl_errors *err) SL_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* topology.conf, and what scontrol show topology prints: switches above nodes, or blocks of nodes that a scale-up network joins. */
+/* topology.conf, and what scontrol show topology prints: switches above nodes, or blocks of nodes
+ * that a scale-up network joins. */
 #include <assert.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 #include "intake/slurm/keys.h"
 #include "intake/slurm/slurm.h"
 
-/* scontrol show topology also lists every node that is anywhere below a switch of a higher level. */
+/* scontrol show topology also lists every node that is anywhere below a switch of a higher
+ * level. */
 static bool
 is_above_leaves(const sl_slurm_keys *keys)
 {

@@ -11,30 +11,32 @@
 import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
 import { symbolsOf } from "../planner/ranks.js";
+import { lasting, offBy } from "../planner/spread.js";
 import { digits, percent, scaled, seconds, shortCount } from "../units.js";
+import { formulaOf } from "../widgets/explain.js";
 import { fitText } from "../widgets/fit.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { bytes, partName, unitOf, wordsOf, writerOf } from "../widgets/values.js";
+import { aboutTraffic } from "../widgets/traffic.js";
+import { bytes, partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
 import { spoken } from "../words.js";
-
-/** @param {any} from @param {string} pointer */
-function valueAt(from, pointer) {
-    return pointer.slice(1).split("/").reduce((at, name) => at?.[name], from);
-}
 
 /** @param {string} pointer */
 const leafOf = (pointer) => pointer.slice(pointer.lastIndexOf("/") + 1);
 
-/** @typedef {[string, (1 | 0 | -1)?, ((value: number) => string)?]} Figure  pointer, which way is better, how it is written unless its name says it */
+/** @typedef {[string, (1 | 0 | -1)?, ((value: number) => string)?, ((estimate: any) => (value: number) => string)?]} Figure
+ *          pointer, which way is better, how it is written unless its name says it, or by which estimate it is of */
 
 /** @type {Figure[]} */
 const LIMITS = [["/memory/device_total_bytes", -1], ["/memory/usable_bytes", 1], ["/memory/headroom_bytes", 1]];
 
+/** As the planner says it: no digit more than the interval bears out. @param {Api.Estimate} estimate @returns {(value_s: number) => string} */
+const lastingIn = (estimate) => (value_s) => lasting(value_s, offBy(estimate));
+
 /** @type {Figure[]} */
 const RATES = [["/time/step_s", -1], ["/throughput/tokens_per_s", 1], ["/throughput/tokens_per_s_per_accelerator", 1],
     ["/throughput/samples_per_s", 1, digits], ["/throughput/mfu_full", 1, percent], ["/throughput/mfu_causal", 1, percent],
-    ["/throughput/hfu", 0, percent], ["/resolved/cluster/accelerators", -1], ["/time_to_train_s", -1], ["/goodput_ratio", 1],
+    ["/throughput/hfu", 0, percent], ["/resolved/cluster/accelerators", -1], ["/time_to_train_s", -1, seconds, lastingIn], ["/goodput_ratio", 1],
     ["/cost", -1, scaled], ["/energy_j", -1]];
 
 /** @type {Figure[]} */
@@ -60,13 +62,13 @@ export function wordsRow(columns, key, label, read) {
 }
 
 /** @param {Shown[]} columns @param {Figure} figure @param {string} [of]  what calls it so, in words.json */
-export function figureRow(columns, [pointer, better = 0, write], of = "compared") {
+export function figureRow(columns, [pointer, better = 0, write, writeIn], of = "compared") {
     const name = leafOf(pointer);
     const unit = unitOf(name);
     write ??= writerOf(name);
     const cells = columns.map(({ estimate }) => {
         const value = valueAt(estimate, pointer);
-        return typeof value === "number" ? { text: write(value), value, unit, about: estimate.explanations?.[pointer] ?? null } : NONE;
+        return typeof value === "number" ? { text: (writeIn?.(estimate) ?? write)(value), value, unit, about: estimate.explanations?.[pointer] ?? formulaOf(name) } : NONE;
     });
     return rowOf(columns, { key: pointer, label: titled(of, name), better, unit, write, signed: unit === "bytes", cells });
 }
@@ -110,14 +112,13 @@ export function known({ title, rows }) {
 /** @param {Api.Estimate} estimate */
 const bindingRank = ({ memory }) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
-/** Volume and open time of each collective. @param {Column[]} columns */
+/** Volume of each collective. @param {Column[]} columns */
 function trafficRows(columns) {
     /** @param {Api.Communication} item */
     const nameOf = ({ group, collective, level }) => wordsOf(`${group} ${collective}, ${level}`);
     /** @param {Api.Estimate} estimate */
-    const traffic = (estimate) => (estimate.communication ?? []).map((item) => ({ ...item, name: nameOf(item) }));
-    const rows = termRows(columns, new Map(), "bytes_per_step", traffic);
-    return rows.map((row) => ({ ...row, cells: row.cells.map((cell) => ({ ...cell, about: NONE.about })) }));
+    const traffic = (estimate) => (estimate.communication ?? []).map((item) => ({ ...item, ...aboutTraffic(item, "bytes_per_step"), name: nameOf(item) }));
+    return termRows(columns, new Map(), "bytes_per_step", traffic);
 }
 
 /** @param {import("../state/plan.js").Plan} plan */

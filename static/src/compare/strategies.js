@@ -18,7 +18,7 @@ import { criteriaOf, cutOfStrategy } from "./strategy-rows.js";
 const CHOSEN = ["micro_batch_size", "recompute"];
 
 /** @type {[string, string, (strategy: Api.Strategy) => boolean][]} */
-const SHOWN = [["", "possible here", ({ applicable }) => applicable], ["fits", "that fit", ({ fits }) => fits === true], ["all", "all", () => true]];
+export const SHOWN = [["", "possible here", ({ applicable }) => applicable], ["fits", "that fit", ({ fits }) => fits === true], ["all", "all", () => true]];
 
 /** Both questions of this view. @param {import("../state/plan.js").Plan} of @param {boolean} fixed  micro-batch and recomputation as in the plan */
 function questionsOf(of, fixed) {
@@ -82,7 +82,9 @@ function Columns({ answer }) {
     /** @param {Api.Strategy} strategy */
     const rankOf = ({ name }) => (name === "given" ? 0 : name === recommendation.strategy ? 1 : 2);
     const shown = strategies.filter((one) => one.name === "given" || isShown(one)).sort((a, b) => rankOf(a) - rankOf(b));
-    const left = strategies.filter(({ applicable }) => !applicable);
+    /** Which are refused, by why. @type {Map<string, string[]>} */
+    const left = new Map();
+    for (const { name, refused } of strategies.filter(({ applicable }) => !applicable)) left.set(refused.detail, [...left.get(refused.detail) ?? [], called("ways", name)]);
     const asked = shown.findIndex(({ name }) => name === said("base"));
     const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
     return html`
@@ -92,9 +94,9 @@ function Columns({ answer }) {
             <span role="radiogroup" aria-label="Strategies shown">
                 <${Chips} name="compare-show" items=${SHOWN} now=${show} set=${(name) => say({ show: name })} /></span>
         <//>
-        ${left.length > 0 ? html`
-            <p class="hint muted" data-testid="not-possible">Not possible here:
-                ${" "}${left.map(({ name, refused }) => `${called("ways", name)} (${refused.detail})`).join("; ")}.</p>` : null}
+        ${left.size > 0 ? html`
+            <div class="hint muted" data-testid="not-possible">Not possible here:
+                <ul class="notes">${[...left].map(([why, names]) => html`<li key=${why}>${names.join(", ")}: ${why}</li>`)}</ul></div>` : null}
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`

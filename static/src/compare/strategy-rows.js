@@ -4,6 +4,7 @@ import { dimensionValue } from "../search/figures.js";
 import { percent, scaled, seconds } from "../units.js";
 import { fitText } from "../widgets/fit.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
+import { aboutAll } from "../widgets/traffic.js";
 import { bytes, wordsOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
 import { figureRow, known, termRows, wordsRow } from "./rows.js";
@@ -27,7 +28,9 @@ function withSums(strategy) {
     if (communication === null) return strategy;
     /** @param {"bytes_per_step" | "seconds"} of */
     const sum = (of) => communication.reduce((total, item) => total + item[of], 0);
-    return { ...strategy, traffic: { bytes: sum("bytes_per_step"), seconds: sum("seconds"),
+    const explanations = { "/traffic/bytes": aboutAll(communication, "bytes_per_step"), "/traffic/seconds": aboutAll(communication, "seconds"),
+        "/traffic/latency_s": aboutAll(communication, "message_latency_s", (names) => `the largest of ${names.join(", ")}`) };
+    return { ...strategy, explanations, traffic: { bytes: sum("bytes_per_step"), seconds: sum("seconds"),
         latency_s: Math.max(0, ...communication.map(({ message_latency_s: latency }) => latency)) } };
 }
 

@@ -5,6 +5,7 @@ import { mergePatch, requestOf } from "../state/plan.js";
 import { units } from "../state/prefs.js";
 import { plan, setPlan } from "../state/store.js";
 import { gigabytes, scaled, seconds } from "../units.js";
+import { Told } from "../widgets/explain.js";
 import { inOrder } from "../widgets/rows.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { signed } from "../widgets/values.js";
@@ -30,14 +31,14 @@ function apply({ change: { workload, parallelism } }) {
 /** @typedef {import("../widgets/rows.js").Column} Column */
 
 /** @returns {Column[]} */
-function columnsOf() {
+export function columnsOf() {
     /** @param {number} value */
     const size = (value) => gigabytes(value, units.value);
     /** @param {string} name @param {string} title @param {Column["read"]} read @returns {Column} */
     const word = (name, title, read) => ({ name, title, first: 1, read });
     /** @param {string} name @param {string} title @param {1 | -1} first @param {(value: number) => string} write @param {Column["read"]} [read] @returns {Column} */
     const figure = (name, title, first, write, read = (choice) => choice[name]) => ({ name, title, field: name, number: true, first, read,
-        write: (choice) => (typeof read(choice) === "number" ? write(read(choice)) : "–") });
+        write: (choice) => (typeof read(choice) === "number" ? html`<${Told} name=${name} title=${title} text=${write(read(choice))} value=${read(choice)} />` : "–") });
     return [
         word("method", "Method", ({ method }) => called("ways", method)), word("recompute", "Checkpointing", ({ recompute }) => recompute),
         word("attention", "Attention", ({ attention }) => attention), word("verdict", "Verdict", verdictOf),

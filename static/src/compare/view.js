@@ -8,7 +8,7 @@ import { Strategies } from "./strategies.js";
 import { Tuning } from "./tuning.js";
 
 /** @type {[string, string, any][]} */
-const SUBJECTS = [["", "Plans", Plans], ["strategies", "Strategies", Strategies], ["finetuning", "Fine-tuning", Tuning]];
+export const SUBJECTS = [["", "Plans", Plans], ["strategies", "Strategies", Strategies], ["finetuning", "Fine-tuning", Tuning]];
 
 export const Compare = worded(() => {
     const [subject, , Shown] = SUBJECTS.find(([name]) => name === said("of")) ?? SUBJECTS[0];

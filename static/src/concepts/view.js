@@ -15,6 +15,7 @@ import { Cache } from "./cache.js";
 import { Lanes } from "./lanes.js";
 import { book, readBook, unread } from "./book.js";
 import { answer, id, IDS, knobs, model, set, term, waiting } from "./state.js";
+import { worded } from "../widgets/words.js";
 
 const filter = signal("");
 
@@ -127,9 +128,9 @@ function Concept() {
         </article>`;
 }
 
-export function Concepts() {
+export const Concepts = worded(() => {
     useEffect(() => void readBook(), []);
     if (book.value !== null) return html`<div class="concepts"><${List} /><${Concept} /></div>`;
     return html`<p class="muted" role="status">${unread.value
         ? html`The concepts could not be loaded. <button type="button" onClick=${readBook}>Try again</button>` : "Loading the concepts…"}</p>`;
-}
+});

@@ -84,13 +84,17 @@ function kindsOf({ status }) {
     return [...kinds].map(([id, count]) => [knownName(id), count]);
 }
 
+/** Plans of one inventory that are named. */
+const MOST_NAMED = 3;
+
 /** @param {{inventory: Api.Inventory}} props */
 function Verdicts({ inventory }) {
     const bad = stopped(inventory);
     const { plans } = inventory.status;
     if (bad.length === 0) return plans.length === 0 ? "none saved" : `✓ ${exact(plans.length)} fit`;
-    return bad.map((saved) => html`
-        <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`);
+    return html`${bad.slice(0, MOST_NAMED).map((saved) => html`
+        <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`)}
+        ${bad.length > MOST_NAMED ? html`<p class="bad">✕ ${many(bad.length - MOST_NAMED, "more plan")}</p>` : null}`;
 }
 
 /** What is known only of one that could be read. @template T @param {(inventory: Api.Inventory) => T} read @returns {(row: Row) => T | ""} */

@@ -18,7 +18,7 @@ import { PoolCard } from "./pools.js";
 import { labelOf, many, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
-const MOST_ROWS = 60;
+const MOST_ROWS = 20;
 
 /** Of an inventory; the service tells no more with it. */
 const MOST_PLANS = 100;
@@ -35,7 +35,7 @@ function Troubles({ troubles }) {
     return html`
         <${Panel} title="Hosts with problems" id="troubles">
             ${troubles.length === 0 ? html`<p class="good">None that a source tells of.</p>` : html`
-                <${Plain} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "Pool", "Source", "Since"]}
+                <${Plain} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "~Pool", "Source", "Since"]}
                     rows=${troubles.slice(0, most).map(({ title, count, hosts, says, pool, source, since }) =>
                         [html`<b>${title}</b>`, exact(count), named(hosts), says, pool, source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}
             ${troubles.length > most ? html`<p class="more"><button type="button" onClick=${() => setMost(Infinity)}>Show all ${exact(troubles.length)}</button></p>` : null}

@@ -89,6 +89,8 @@ function paint(context, hosts, { across, down, x, y, labels }, left) {
     const gap = across > 4 ? 1.5 : 0.5;
     const lettered = down >= LETTERED_PX;
     context.font = "11px sans-serif";
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
     context.fillStyle = colour("muted");
     for (const { text, x: right, y: below } of labels) context.fillText(text, right, below);
     context.textAlign = "center";

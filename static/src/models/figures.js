@@ -3,6 +3,8 @@ import { html } from "../html.js";
 import { memorySize } from "../state/prefs.js";
 import { count, scaled } from "../units.js";
 import { Num } from "../widgets/explain.js";
+import { wordsOf } from "../widgets/values.js";
+import { known } from "../widgets/words.js";
 
 /** @typedef {keyof Api.Model["parameters"]} Role */
 
@@ -24,64 +26,69 @@ export const roleLook = (role) => LOOKS.get(role) ?? { label: role, tone: "grey"
 /** The parts of a total. @param {Api.Model} info @returns {Record<string, number>} */
 export const partsOf = ({ parameters }) => Object.fromEntries(ROLES.filter(([role]) => parameters[role] > 0).map(([role]) => [role, parameters[role]]));
 
-const COUNTED = "Shapes of the model's class; a tied head counts once, with the embedding";
+/** @param {(info: Api.LayerRun) => number} read @returns {(info: Api.Model) => Record<string, number>} by run of layers */
+const ofRuns = (read) => ({ layers }) => Object.fromEntries(layers.map((run, at) => /** @type {[string, number]} */ ([`${run.kind}_${at + 1}`, read(run)])));
+
+/** @param {Api.Model} info */
+const blocksOf = ({ layers }) => layers.filter(({ pipeline_parallel: stage }) => stage === "by_layer");
 
 /**
+ * Its formula and its source stand in words.json, but where the source is the model's own.
  * @typedef {Object} Fact
  * @property {string} label
  * @property {(info: Api.Model) => number | string | null} read   null: the model has none of it
  * @property {(value: number) => string} [write]
  * @property {string} [unit]
- * @property {(info: Api.Model) => any} [about]
+ * @property {(info: Api.Model) => Record<string, number>} [inputs]  of the formula
+ * @property {(info: Api.Model) => string | null} [source]
+ * @property {string} [name]  what it is explained as at length
  */
 
 /** @type {Fact[]} */
 export const FACTS = [
     { label: "Architecture", read: (info) => info.architecture },
     { label: "Family", read: (info) => info.model_type },
-    { label: "Blocks", read: (info) => info.layers.filter(({ pipeline_parallel: stage }) => stage === "by_layer").reduce((sum, run) => sum + run.count, 0),
-        write: String, about: (info) => ({ formula: "sum of the counts of the runs between embedding and head", source: "layers of the model",
-            inputs: Object.fromEntries(info.layers.filter(({ pipeline_parallel: stage }) => stage === "by_layer").map((run, at) => [`${run.kind}_${at + 1}`, run.count])) }) },
-    { label: "Parameters", read: (info) => info.parameters.total, write: count,
-        about: (info) => ({ formula: Object.keys(partsOf(info)).join(" + "), inputs: partsOf(info), source: COUNTED }) },
+    { label: "Blocks", read: (info) => blocksOf(info).reduce((sum, run) => sum + run.count, 0), write: String,
+        inputs: (info) => ofRuns(({ count: blocks }) => blocks)({ ...info, layers: blocksOf(info) }) },
+    { label: "Parameters", read: (info) => info.parameters.total, write: count, inputs: partsOf },
     { label: "Active for a token", read: (info) => info.parameters.active_per_token, write: count,
-        about: (info) => ({ formula: "total - the routed experts that a token does not visit", source: COUNTED,
-            inputs: { total: info.parameters.total, routed_experts: info.parameters.routed_experts } }) },
+        inputs: ({ parameters: { total, routed_experts } }) => ({ total, routed_experts }) },
     { label: "Weights as stored", read: (info) => info.weights_bytes, write: memorySize, unit: "bytes",
-        about: (info) => (info.quantization === null
-            ? { formula: "sum over the runs of layers", source: "Element type of the checkpoint",
-                inputs: Object.fromEntries(info.layers.map((run, at) => [`${run.kind}_${at + 1}`, run.weights_bytes])) }
-            : { formula: "quantised weights + their scales + what stays as it was", source: `Layout of ${info.quantization.method} files`,
-                inputs: { scale_bytes: info.quantization.scale_bytes, quantized_parameters: info.quantization.quantized_parameters,
-                    kept_parameters: info.quantization.kept_parameters } }) },
+        source: ({ quantization }) => quantization && `Layout of ${quantization.method} files`,
+        inputs: (info) => (info.quantization === null ? ofRuns((run) => run.weights_bytes)(info) : { scale_bytes: info.quantization.scale_bytes,
+            quantized_parameters: info.quantization.quantized_parameters, kept_parameters: info.quantization.kept_parameters }) },
     { label: "Quantisation", read: ({ quantization }) => (quantization === null ? "none"
         : [quantization.method, quantization.format, quantization.bits ? `${quantization.bits} bits` : null].filter(Boolean).join(", ")) },
-    { label: "KV cache per token", read: (info) => info.kv_cache.bytes_per_token, write: (bytes) => scaled(bytes, "B"), unit: "bytes",
-        about: (info) => ({ name: "kv_cache", formula: "sum over the layers that see every token, two bytes an element", source: "Shapes of keys and values, or of the latent that stands for them",
-            inputs: { bytes_per_token: info.kv_cache.bytes_per_token, naive_bytes_per_token: info.kv_cache.naive_bytes_per_token } }) },
-    { label: "KV state per sequence", read: (info) => info.kv_cache.bytes_per_sequence || null, write: (bytes) => scaled(bytes, "B"), unit: "bytes",
-        about: () => ({ name: "kv_cache", formula: "states of state-space layers, whatever the length", source: "Shapes of the states" }) },
+    { label: "KV cache per token", read: (info) => info.kv_cache.bytes_per_token, write: (bytes) => scaled(bytes, "B"), unit: "bytes", name: "kv_cache",
+        inputs: ({ kv_cache: { bytes_per_token, naive_bytes_per_token } }) => ({ bytes_per_token, naive_bytes_per_token }) },
+    { label: "KV state per sequence", read: (info) => info.kv_cache.bytes_per_sequence || null, write: (bytes) => scaled(bytes, "B"), unit: "bytes", name: "kv_cache" },
     { label: "Window layers", read: ({ kv_cache: { window_layers: runs } }) => (runs.length === 0 ? null
         : runs.map((run) => `${run.count} × ${run.window} positions of ${scaled(run.bytes_per_token, "B")}`).join(", ")) },
-    { label: "Towers, not planned", read: (info) => info.tower_parameters || null, write: count,
-        about: () => ({ formula: "parameters beside the language part; in the total", source: COUNTED }) },
-    { label: "Multi-token prediction", read: (info) => info.mtp_parameters || null, write: count,
-        about: () => ({ formula: "layers that checkpoints hold and the class does not; in no total", source: "Keys of the config" }) },
-    { label: "Stored buffers", read: (info) => info.persistent_buffers || null, write: count,
-        about: () => ({ formula: "elements a checkpoint stores that are no parameters; in no total", source: COUNTED }) },
+    { label: "Towers, not planned", read: (info) => info.tower_parameters || null, write: count },
+    { label: "Multi-token prediction", read: (info) => info.mtp_parameters || null, write: count },
+    { label: "Stored buffers", read: (info) => info.persistent_buffers || null, write: count },
     { label: "Commit", read: (info) => info.revision?.slice(0, 12) ?? null },
     { label: "Count of the Hub", read: (info) => info.cross_check?.total ?? null, write: count,
-        about: (info) => ({ formula: "count in the files; less our own: difference, of which unexplained", source: String(info.cross_check?.source ?? "").replaceAll("_", " "),
-            inputs: { computed: info.cross_check?.computed, difference: info.cross_check?.difference, unexplained: info.cross_check?.unexplained } }) },
+        source: (info) => wordsOf(info.cross_check.source ?? ""),
+        inputs: ({ cross_check: { computed, difference, unexplained } }) => ({ computed, difference, unexplained }) },
 ];
 
-const CACHE = FACTS.find(({ label }) => label === "KV cache per token");
+/** @param {string} named */
+const factOf = (named) => FACTS.find(({ label }) => label === named);
+const CACHE = factOf("KV cache per token");
+export const TOTAL = factOf("Parameters");
+const STORED = factOf("Weights as stored");
 
 /** @param {{fact: Fact, info: Api.Model, text?: string}} props */
 export function FactNum({ fact, info, text }) {
     const value = fact.read(info);
     if (typeof value !== "number") return value ?? "–";
-    return html`<${Num} title=${fact.label} text=${text ?? fact.write(value)} value=${value} unit=${fact.unit ?? ""} about=${fact.about(info)} />`;
+    const inputs = fact.inputs?.(info);
+    /* The parts of the whole are its formula; of what is stored otherwise than computed the other one. */
+    const key = fact === STORED && info.quantization ? "Quantised weights" : fact.label;
+    const about = { name: fact.name, inputs, formula: fact === TOTAL ? Object.keys(inputs).join(" + ") : known("formulas", key),
+        source: fact.source?.(info) || known("sources", fact.label) };
+    return html`<${Num} title=${fact.label} text=${text ?? fact.write(value)} value=${value} unit=${fact.unit ?? ""} about=${about} />`;
 }
 
 /** @param {{info: Api.Model, text: string}} props */

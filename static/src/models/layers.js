@@ -4,7 +4,7 @@ import { memorySize } from "../state/prefs.js";
 import { count, exact } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
-import { Scroll } from "../widgets/scroll.js";
+import { Plain } from "../widgets/plain.js";
 import { roleLook } from "./figures.js";
 
 const CUTS = { replicated: "whole on every rank", column: "by columns", row: "by rows", vocabulary: "by vocabulary" };
@@ -17,18 +17,9 @@ function remarksOf({ tied, buffer, experts, dtype_mixed: mixed }) {
 /** @param {{run: Api.LayerRun}} props */
 function Tensors({ run }) {
     return html`
-        <${Scroll} label="Tensors of ${run.kind}">
-            <table class="figures tight">
-                <caption class="visually-hidden">Tensors of one layer</caption>
-                <thead><tr><th scope="col">Tensor</th><th scope="col">Shape</th><th scope="col" class="n">Elements</th><th scope="col">Stored</th>
-                    <th scope="col">Tensor-parallel cut</th><th scope="col"><span class="visually-hidden">Remarks</span></th></tr></thead>
-                <tbody>${run.tensors.map((tensor) => html`
-                    <tr key=${tensor.name}><th scope="row"><${Swatch} tone=${roleLook(tensor.role).tone} /><code>${tensor.name}</code></th>
-                        <td>${tensor.shape.join(" × ")}</td><td class="n">${exact(tensor.elements)}</td><td>${tensor.dtype}</td>
-                        <td>${CUTS[tensor.tensor_parallel]}</td><td class="muted">${remarksOf(tensor)}</td></tr>`)}
-                </tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="Tensors of ${run.kind}" columns=${["Tensor", "Shape", "#Elements", "Stored", "Tensor-parallel cut", "Remarks"]}
+            rows=${run.tensors.map((tensor) => [html`<${Swatch} tone=${roleLook(tensor.role).tone} /><code>${tensor.name}</code>`, tensor.shape.join(" × "),
+                exact(tensor.elements), tensor.dtype, CUTS[tensor.tensor_parallel], html`<td class="muted">${remarksOf(tensor)}</td>`])} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

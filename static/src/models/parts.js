@@ -1,11 +1,11 @@
 /** What a model is made of: one picture for each model on a common scale, and its parts as a table. */
 import { html } from "../html.js";
-import { memorySize } from "../state/prefs.js";
 import { count, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Scroll } from "../widgets/scroll.js";
-import { partsOf, ROLES, roleLook } from "./figures.js";
+import { called } from "../widgets/words.js";
+import { FactNum, partsOf, ROLES, roleLook, TOTAL } from "./figures.js";
 
 const MAP_PX = 150;
 
@@ -42,7 +42,7 @@ function Picture({ info, most, title }) {
 
 /** @param {{role: import("./figures.js").Role, info: Api.Model}} props */
 function Cells({ role, info }) {
-    const value = info.parameters[role];
+    const { [role]: value, total } = info.parameters;
     if (value === 0) return html`<td class="n">–</td><td class="n"></td>`;
     const { label } = roleLook(role);
     /** @param {Api.LayerRun} run */
@@ -51,8 +51,9 @@ function Cells({ role, info }) {
         .filter(({ elements }) => elements > 0).map(({ name, elements }) => [name, elements]));
     return html`
         <td class="n"><${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
-            about=${{ formula: "sum over the runs of layers: layers x elements of the role in one", inputs, source: "Elements of one layer of each run; counts of runs stand below" }} /></td>
-        <td class="n muted">${percent(value / info.parameters.total)}</td>`;
+            about=${{ formula: called("formulas", "part"), inputs, source: called("sources", "part") }} /></td>
+        <td class="n muted"><${Num} title="Share of ${label}, ${info.architecture}" text=${percent(value / total)} value=${value / total}
+            about=${{ formula: "elements / total", inputs: { elements: value, total }, source: "Parts of the total of this model" }} /></td>`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
@@ -75,7 +76,7 @@ export function Parts({ shown }) {
                             <th scope="row"><${Swatch} tone=${tone} />${label}</th>
                             ${shown.map(({ slot, info }) => html`<${Cells} key=${slot} role=${role} info=${info} />`)}</tr>`)}</tbody>
                     <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`
-                        <td key=${slot} class="n">${count(info.parameters.total)}</td><td class="n muted">${memorySize(info.weights_bytes)}</td>`)}</tr></tfoot>
+                        <td key=${slot} class="n"><${FactNum} fact=${TOTAL} info=${info} /></td><td class="n muted">100 %</td>`)}</tr></tfoot>
                 </table>
             <//>
         </section>`;

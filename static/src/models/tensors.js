@@ -3,8 +3,8 @@ import { html } from "../html.js";
 import { place } from "../state/look.js";
 import { exact, scaled } from "../units.js";
 import { Chips } from "../widgets/chips.js";
+import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
-import { Scroll } from "../widgets/scroll.js";
 import { known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
@@ -17,19 +17,12 @@ function Which({ shown }) {
 /** @param {{answer: Api.Sharding}} props */
 function Table({ answer }) {
     return html`
-        <${Scroll} label="Tensors of the checkpoint">
-            <table class="figures tight">
-                <caption class="visually-hidden">Tensors of ${known[listed.value].value.title}</caption>
-                <thead><tr><th scope="col">Tensor</th><th scope="col" class="n">Layer</th><th scope="col">Shape</th><th scope="col">Stored</th>
-                    <th scope="col" class="n">Bytes at 16 bits</th></tr></thead>
-                <tbody>${answer.tensors.map(({ name, layer, shape, dtype, shards }) => {
-                    const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
-                    return html`
-                        <tr key=${name}><th scope="row"><code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code></th><td class="n">${layer}</td><td>${shape.join(" × ")}</td><td>${dtype}</td>
-                            <td class="n" title=${exact(bytes)}>${scaled(bytes, "B")}</td></tr>`;
-                })}</tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
+            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => {
+                const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
+                return [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`, layer, shape.join(" × "), dtype,
+                    html`<td class="n" title=${exact(bytes)}>${scaled(bytes, "B")}</td>`];
+            })} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

@@ -8,6 +8,7 @@ import { Layers } from "./layers.js";
 import { Parts } from "./parts.js";
 import { known, start, waiting } from "./state.js";
 import { TensorTable } from "./tensors.js";
+import { worded } from "../widgets/words.js";
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
 function Facts({ shown }) {
@@ -47,7 +48,7 @@ function Doubts({ shown }) {
 /** @type {import("./state.js").Slot[]} */
 const SLOTS = ["a", "b"];
 
-export function Models() {
+export const Models = worded(() => {
     useEffect(start, []);
     /** @type {import("./state.js").Shown[]} */
     const shown = SLOTS.map((slot) => ({ slot, ...known[slot].value })).filter(({ info }) => info !== null);
@@ -60,4 +61,4 @@ export function Models() {
                 <${Facts} shown=${shown} /><${Parts} shown=${shown} /><${Doubts} shown=${shown} /><${Layers} shown=${shown} />
                 <${TensorTable} shown=${shown} />`}
         </div>`;
-}
+});

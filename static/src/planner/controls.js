@@ -2,8 +2,10 @@
 import { html } from "../html.js";
 import { extraMembers, withoutExtra } from "../state/plan.js";
 import { units } from "../state/prefs.js";
-import { answer, choices, model, plan, setPlan } from "../state/store.js";
+import { answer, choices, plan, setPlan } from "../state/store.js";
 import { exact } from "../units.js";
+import { isTrained, Trained } from "./adapter.js";
+import { hasExperts, reasons } from "./single.js";
 import { Choice, Count, Switch } from "../widgets/field.js";
 import { Slider } from "../widgets/slider.js";
 
@@ -65,6 +67,7 @@ export function Workload() {
     return html`
         <section class="group" aria-labelledby="group-workload">
             <h2 id="group-workload">Workload</h2>
+            <${Trained} />
             <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
             <${Choice} name="software" fallback=${[]} 
                        help="What a release picks and overlaps; unknown: every release is evaluated" />
@@ -80,26 +83,21 @@ export function Workload() {
         </section>`;
 }
 
-/** A model without routed experts has nothing to spread; a plan that spreads them all the same shows why not. */
-function hasExperts() {
-    return (choices.value.expert ?? []).length > 1 || plan.value.expert > 1 || model.value.info?.parameters.routed_experts > 0;
-}
-
 export function Parallelism() {
     return html`
         <section class="group" aria-labelledby="group-parallelism">
             <h2 id="group-parallelism">Parallelism</h2>
-            <${Slider} name="tensor" />
+            <${Slider} name="tensor" why=${reasons.value.get("tensor")} />
             <${Switch} name="sequence" legal=${choices.value.sequence ?? [false, true]}
                        help="Splits norms and dropout along the sequence inside the tensor group" />
-            <${Slider} name="pipeline" />
-            <${Slider} name="virtualPipeline" help="Model chunks per stage (interleaving)" />
-            <${Slider} name="context" help="Ranks that share each sequence" />
-            ${hasExperts() ? html`<${Slider} name="expert" help="Ranks that share the routed experts" />` : null}
+            <${Slider} name="pipeline" why=${reasons.value.get("pipeline")} />
+            <${Slider} name="virtualPipeline" why=${reasons.value.get("virtualPipeline")} help="Model chunks per stage (interleaving)" />
+            <${Slider} name="context" why=${reasons.value.get("context")} help="Ranks that share each sequence" />
+            ${hasExperts() ? html`<${Slider} name="expert" why=${reasons.value.get("expert")} help="Ranks that share the routed experts" />` : null}
             <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks: optimizer states from 1, gradients from 2, parameters at 3" />
             <${Choice} name="gradientSync" fallback=${["each", "last"]} words=${WORDS.gradientSync}
                        help="When gradients are reduced; the default is what the framework does by itself" />
-            <${Extras} label="Further settings" of=${(pointer) => !ofCluster(pointer)} />
+            <${Extras} label="Further settings" of=${(pointer) => !ofCluster(pointer) && !isTrained(pointer)} />
             <${Product} />
         </section>`;
 }

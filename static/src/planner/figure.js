@@ -2,17 +2,7 @@
 import { html } from "../html.js";
 import { answer } from "../state/store.js";
 import { Num } from "../widgets/explain.js";
-
-/** @param {Api.Estimate} estimate @param {string} pointer @returns {any} undefined where it has none */
-export function valueAt(estimate, pointer) {
-    return pointer.slice(1).split("/").reduce((/** @type {any} */ at, name) => at?.[name], estimate);
-}
-
-/** The unit stands last in a name; a rate has none of these. @param {string} pointer */
-function unitOf(pointer) {
-    const [, unit = ""] = /(?<!_per)_(bytes|s|j)$/.exec(pointer) ?? [];
-    return unit === "j" ? "J" : unit;
-}
+import { unitOf, valueAt } from "../widgets/values.js";
 
 /** @param {{at: string, title: string, write: (value: number) => string, inline?: boolean}} props  at: pointer into the estimate */
 export function Figure({ at, title, write, inline }) {

@@ -4,7 +4,8 @@ import { cost, memorySize, rate, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";
 import { change, count, digits, gigabytes, percent, scaled, seconds } from "../units.js";
 import { Num } from "../widgets/explain.js";
-import { Figure, valueAt } from "./figure.js";
+import { valueAt } from "../widgets/values.js";
+import { Figure } from "./figure.js";
 import { lasting, offBy } from "./spread.js";
 
 /** Differences below this are noise to a reader. */
@@ -107,7 +108,8 @@ export function Figures() {
                          note=${html`causal <${Figure} title="MFU counting causal attention" at="/throughput/mfu_causal" write=${percent} />,
                              ${" "}HFU <${Figure} title="Hardware FLOPs utilisation" at="/throughput/hfu" write=${percent} />`} />
             <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${memorySize} better="less"
-                         note=${html`<${Range} of="peak_reserved_bytes" write=${size} />`} />
+                         note=${html`<${Range} of="peak_reserved_bytes" write=${size} />, <${Figure} at="/memory/device_total_bytes"
+                             title="With what lies outside the allocator" write=${size} /> with context`} />
             <${Headline} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" at="/time/bubble_ratio" write=${percent}
                          note=${html`exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${seconds} />`} />
             ${answer.value.estimate.time_to_train_s > 0

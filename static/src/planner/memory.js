@@ -27,8 +27,7 @@ function Bars({ memory, ranks }) {
         <${StackedBars} label="Memory by rank: at most ${gigabytes(worst, unit)} of ${memorySize(usable)} usable" limits=${{ capacity, usable }}
             end=${Math.max(capacity * 1.06, worst * 1.03)} bars=${ranks.map((rank) => ({ terms: rank.terms, of: nameOf(rank, all), more: { "data-rank": rank.rank },
                 name: html`<b>${nameOf(rank, all)}</b><span class="muted">${detailOf(rank, all)}</span>`,
-                total: html`<${Num} title="Memory of ${nameOf(rank, all)}" text=${gigabytes(totalOf(rank), unit)} value=${totalOf(rank)} unit="bytes"
-                    about=${totalAbout(rank)} />` }))} />`;
+                total: html`<${Total} rank=${rank} all=${all} />` }))} />`;
 }
 
 /** @param {Api.RankMemory} rank */
@@ -38,8 +37,15 @@ function totalAbout(rank) {
     return {
         formula: symbols.join(" + "),
         inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at].bytes])),
+        parts: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at]])),
         source: "Sum of the terms of this rank",
     };
+}
+
+/** @param {{rank: Api.RankMemory, all: number}} props */
+function Total({ rank, all }) {
+    const bytes = totalOf(rank);
+    return html`<${Num} title="Memory of ${nameOf(rank, all)}" text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${totalAbout(rank)} />`;
 }
 
 /** @param {{memory: Api.Memory, ranks: Api.RankMemory[]}} props */
@@ -70,7 +76,7 @@ function Table({ memory, ranks }) {
                     </tr>`)}</tbody>
                 <tfoot><tr>
                     <th scope="row">Total</th>
-                    ${ranks.map((rank) => html`<td key=${rank.rank} class="n">${gigabytes(totalOf(rank), unit)}</td>`)}
+                    ${ranks.map((rank) => html`<td key=${rank.rank} class="n"><${Total} rank=${rank} all=${all} /></td>`)}
                     ${explained ? html`<td class="how"></td>` : null}
                 </tr></tfoot>
             </table>

@@ -6,7 +6,7 @@ const HOUR_S = 3600;
 
 /**
  * How far a rate may be off, as the interval of the step says: the shorter the step, the higher the rate.
- * @param {Api.Estimate} estimate @returns {{low: number, high: number, about: any} | null}
+ * @param {{time: {step_s: number}, interval?: {step_s: number[]}}} estimate @returns {{low: number, high: number, about: any} | null}
  */
 export function spreadOf({ time, interval }) {
     if (!interval) return null;
@@ -20,7 +20,7 @@ export function spreadOf({ time, interval }) {
     };
 }
 
-/** The wider side, as a share of the figure. @param {Api.Estimate} estimate */
+/** The wider side, as a share of the figure. @param {Parameters<typeof spreadOf>[0]} estimate */
 export function offBy(estimate) {
     const spread = spreadOf(estimate);
     return spread ? Math.max(spread.low, spread.high) : 0;

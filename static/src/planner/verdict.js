@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { Part } from "../shell/part.js";
+import { goToTab, goToTuning } from "../shell/views.js";
 import { tab } from "../state/look.js";
 import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
@@ -115,6 +116,9 @@ export function Verdict() {
                 <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
+            ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
+                <p class="hint">No single change is enough: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
+                    ${" "}<button type="button" class="link" onClick=${goToTuning}>train a part of the model</button>.</p>` : null}
             ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf"><${Ribbon} /><//>` : null}
         </section>`;
 }

@@ -16,6 +16,12 @@ import { lookOf, TIME_TERMS } from "../widgets/terms.js";
 
 const BAR_PX = 14;
 
+/** What takes less is what rounding left of nothing. */
+const LEAST_S = 1e-9;
+
+/** Less than the last digit of its column is said so, not in powers of ten. @param {number} value */
+const inColumn = (value) => (value !== 0 && Math.abs(value) < 0.0005 ? "< 0.001" : digits(value));
+
 /**
  * @typedef {{id: string, label: string, tone: string, hatched: boolean, start_s: number, seconds: number,
  *            about: any, level: 0 | 1}} Step
@@ -48,7 +54,7 @@ function stepsOf(time) {
     for (const item of time.terms) {
         const kernel = item.name === "forward" || item.name === "backward";
         const { label, tone, hatched = false } = lookOf(TIME_TERMS, item.name);
-        if (kernel || item.seconds !== 0) {
+        if (kernel || Math.abs(item.seconds) > LEAST_S) {
             steps.push({ id: item.name, label, tone, hatched, start_s, seconds: item.seconds,
                 about: item, level: kernel ? 1 : 0 });
         }
@@ -92,9 +98,10 @@ function Line({ step, time, end_s, factor }) {
         <tr class=${step.level === 1 ? "sub" : ""} data-term=${step.id} data-seconds=${step.seconds}>
             <th scope="row"><${Swatch} tone=${step.tone} hatched=${step.hatched} />${step.label}</th>
             <td class="drawn"><${Drawn} step=${step} end_s=${end_s} /></td>
-            <td class="n"><${Num} title=${step.label} text=${digits(step.seconds * factor)} value=${step.seconds} unit="s" about=${step.about} />
+            <td class="n"><${Num} title=${step.label} text=${inColumn(step.seconds * factor)} value=${step.seconds} unit="s" about=${step.about} />
                 <span class="visually-hidden">${unit}</span></td>
-            <td class="n muted">${percent(step.seconds / time.step_s)}</td>
+            <td class="n muted"><${Num} title="Share of ${step.label}" text=${percent(step.seconds / time.step_s)} value=${step.seconds / time.step_s}
+                about=${{ formula: "term_s / step_s", inputs: { term_s: step.seconds, step_s: time.step_s }, source: "derived" }} /></td>
             ${explainAll.value ? html`<td class="how"><code>${step.about?.formula}</code> <span class="muted">${step.about?.source}</span></td>` : null}
         </tr>`;
 }

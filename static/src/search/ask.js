@@ -56,15 +56,18 @@ const ALSO_CUT = ["context_kind", "shard_group", "sharding", "replicate", "pipel
 
 export const { said, say } = addressed(asking);
 
+/** The parts of a list as it is typed. @param {string} text */
+export const listed = (text) => text.split(/[,;\s]+/).filter((part) => part !== "");
+
 /** @param {Dimension} dimension @param {string} text @returns {any} undefined for what is no value of it */
-function valueOf(dimension, text) {
+export function valueOf(dimension, text) {
     if (dimension.type === "count") return parseCount(text) ?? undefined;
     return dimension.values.find((value) => String(value) === text);
 }
 
 /** @param {Dimension} dimension @param {string} text @returns {any[]} each once; counts ascending, others as they are offered */
 export function valuesOf(dimension, text) {
-    const values = text.split(/[,;\s]+/).filter((part) => part !== "").map((part) => valueOf(dimension, part));
+    const values = listed(text).map((part) => valueOf(dimension, part));
     const kept = [...new Set(values.filter((value) => value !== undefined))];
     /** @param {any} value */
     const placeOf = (value) => (dimension.type === "count" ? value : dimension.values.indexOf(value));
@@ -108,9 +111,12 @@ function nodesAsked() {
     return list.length > 0 ? { nodes: list } : {};
 }
 
+/** @param {string} text */
+export const isCluster = (text) => /^(part|inventory):./.test(text);
+
 /** Further clusters, as the address names them: "part:ID" or "inventory:SLUG". */
 export const clusters = computed(() => said("also").split(",")
-    .filter((text) => /^(part|inventory):./.test(text)).slice(0, MOST_CLUSTERS));
+    .filter(isCluster).slice(0, MOST_CLUSTERS));
 
 /** As many nodes of another part, or all that an inventory has. @param {string} text @param {number} nodes */
 function clusterOf(text, nodes) {

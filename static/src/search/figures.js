@@ -1,4 +1,5 @@
 /** The figures of a plan: what they are called, which way is better, how they are written. */
+import { lasting, offBy } from "../planner/spread.js";
 import { degreesOf } from "../state/cut.js";
 import { units } from "../state/prefs.js";
 import { spoken } from "../words.js";
@@ -9,8 +10,9 @@ import { called, titled } from "../widgets/words.js";
 /**
  * @typedef {import("./plans.js").Row} Row
  * @typedef {Record<string, any>} Plan  one that was found, or the planner's own estimate with the same members
- * @typedef {{name: string, better: 1 | -1, read: (plan: Plan) => number | null, write: (value: number) => string}} Figure
- *          better: 1 where more is; write: memory without its unit
+ * @typedef {{name: string, better: 1 | -1, read: (plan: Plan) => number | null, write: (value: number) => string,
+ *            writeIn?: (plan: Plan) => (value: number) => string}} Figure
+ *          better: 1 where more is; write: memory without its unit; writeIn: of that plan alone, by what bears out its digits
  */
 
 /** @param {string} name @param {1 | -1} better @param {Figure["read"]} [read] @returns {Figure} */
@@ -18,11 +20,14 @@ function figure(name, better, read = (plan) => plan[name]) {
     return { name, better, read, write: name.endsWith("_bytes") ? (value) => gigabytes(value, units.value) : writerOf(name) };
 }
 
+/** As the planner says it: no digit more than the interval of the plan bears out. @param {Plan} plan @returns {(value_s: number) => string} */
+const lastingIn = ({ step_s, interval }) => (value_s) => lasting(value_s, offBy({ time: { step_s }, interval }));
+
 export const FIGURES = [
     figure("tokens_per_s", 1), figure("step_s", -1), figure("simulated_step_s", -1), figure("headroom_bytes", 1), figure("peak_reserved_bytes", -1),
     figure("accelerators", -1),
     figure("rate_per_accelerator", 1, ({ tokens_per_s: rate, accelerators }) => (rate > 0 && accelerators > 0 ? rate / accelerators : null)),
-    figure("cost", -1), figure("time_to_train_s", -1), figure("energy_j", -1),
+    figure("cost", -1), { ...figure("time_to_train_s", -1), writeIn: lastingIn }, figure("energy_j", -1),
 ];
 
 export const FIGURE_BY_NAME = new Map(FIGURES.map((one) => [one.name, one]));
@@ -42,15 +47,19 @@ export function valuesIn({ read }, plans) {
     return plans.map(read).filter((value) => typeof value === "number");
 }
 
+/** @param {Figure} figure @param {Plan} plan @param {number} value */
+export const textIn = ({ write, writeIn }, plan, value) => (writeIn?.(plan) ?? write)(value);
+
 /** With the unit of memory. @param {Figure} figure */
 export function titleOf({ name }) {
     return `${dimensionLabel(name)}${name.endsWith("_bytes") ? ` ${units.value}` : ""}`;
 }
 
 /** @param {Figure} figure @param {Plan} plan  with the unit */
-export function written({ name, read }, plan) {
+export function written(figure, plan) {
+    const { name, read } = figure;
     const value = read(plan);
-    return typeof value === "number" ? valueOf(name, value) : "–";
+    return typeof value !== "number" ? "–" : name.endsWith("_bytes") ? valueOf(name, value) : textIn(figure, plan, value);
 }
 
 /** @param {string} name  of a figure, of a dimension, or of the cluster */

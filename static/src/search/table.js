@@ -4,12 +4,13 @@ import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { canPin, chosen, hovered, isPinnedRow, rows, run, togglePin } from "./run.js";
 import { exact } from "../units.js";
+import { Told } from "../widgets/explain.js";
 import { inOrder } from "../widgets/rows.js";
 import { Panel } from "../widgets/panel.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { matching } from "./axes.js";
-import { dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, titleOf, written } from "./figures.js";
+import { cutOf, dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, textIn, titleOf, written } from "./figures.js";
 import { Kept } from "./parallel.js";
 import { dimensions } from "./shown.js";
 
@@ -32,11 +33,20 @@ function Place({ row }) {
 const RANK = { name: "rank", title: "Rank", field: "rank", number: true, first: 1, read: ({ rank }) => rank || null,
     write: (row) => html`<${Place} row=${row} />` };
 
+/** What a row is about, in view before any figure of it. @type {Column} */
+const CUT = { name: "cut", title: "Plan", wraps: true, read: ({ plan }) => cutOf(plan) };
+
 /** @param {import("./figures.js").Figure} figure @returns {Column} */
 function figureColumn(figure) {
     return { name: figure.name, title: titleOf(figure), field: figure.name, number: true, first: figure.better > 0 ? -1 : 1,
         read: ({ plan }) => figure.read(plan),
-        write: ({ plan }) => (typeof figure.read(plan) === "number" ? figure.write(figure.read(plan)) : "–") };
+        /* A click means the row until it is chosen. */
+        write: ({ key, plan }) => {
+            const value = figure.read(plan);
+            if (typeof value !== "number") return "–";
+            const text = textIn(figure, plan, value);
+            return chosen.value !== key ? text : html`<${Told} name=${figure.name} title=${dimensionLabel(figure.name)} text=${text} value=${value} />`;
+        } };
 }
 
 /** @param {string} name @returns {Column} */
@@ -49,7 +59,7 @@ function dimensionColumn(name) {
 const figures = computed(() => FIGURES.filter((figure) => isKnown(figure, rows.value)
     && (figure.name !== "rate_per_accelerator" || isVaried(FIGURE_BY_NAME.get("accelerators"), rows.value))));
 
-const columns = computed(() => [RANK, ...figures.value.filter((figure) => rows.value.length < 2 || isVaried(figure, rows.value)).map(figureColumn),
+const columns = computed(() => [RANK, CUT, ...figures.value.filter((figure) => rows.value.length < 2 || isVaried(figure, rows.value)).map(figureColumn),
     ...dimensions.value.varied.map(dimensionColumn)]);
 
 const ordered = computed(() => inOrder(matching.value, columns.value, said("sort")));

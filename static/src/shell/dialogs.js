@@ -1,7 +1,8 @@
-/** The dialogs of the page, one at a time; the code of each comes when it is first opened. */
+/** The dialogs of the page, one at a time; the code of each comes when it is first opened, but that of the one in which a hand types on at once. */
 import { batch, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
+import { Palette } from "./palette.js";
 import { Part } from "./part.js";
 
 /** Which is open, by its name in rest.js. @type {import("@preact/signals").Signal<"" | "palette" | "copyAs" | "keys">} */
@@ -25,6 +26,7 @@ export function closeDialog() {
 }
 
 export function Dialogs() {
+    if (dialog.value === "palette") return html`<${Palette} key=${openings.value} />`;
     return dialog.value !== "" && html`<${Part} key=${openings.value} name=${dialog.value} />`;
 }
 

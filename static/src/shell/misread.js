@@ -4,28 +4,24 @@ import { FIELDS, UNKNOWN } from "../state/fields.js";
 import { AXES } from "../state/look.js";
 import { notice } from "../state/saved.js";
 import { parseObject, planOfUrl } from "../state/url.js";
-import { CONCEPTS } from "../widgets/read.js";
 import { PAGES, VIEWS } from "./views.js";
 
 /** What a text must be, as a test and in words. @typedef {[(text: string) => boolean, string]} Rule */
 
 /** @param {string[]} names @returns {Rule} */
-const oneOf = (names) => [(text) => names.includes(text), `there are ${names.join(", ")}`];
+export const oneOf = (names) => [(text) => names.includes(text), `there are ${names.join(", ")}`];
 
 /** @type {Rule} */
-const ANY = [() => true, ""];
+export const ANY = [() => true, ""];
 /** @type {Rule} */
 const TIME = [(text) => Number(text) >= 0, "seconds are meant"];
 /** @type {Rule} */
-const COUNT = [(text) => Number.isSafeInteger(Number(text)) && Number(text) >= 0, "a whole number is meant"];
-const FLAG = oneOf(["0", "1"]);
+export const COUNT = [(text) => Number.isSafeInteger(Number(text)) && Number(text) >= 0, "a whole number is meant"];
+export const FLAG = oneOf(["0", "1"]);
 /** @type {Record<import("../state/fields.js").Field["type"], Rule>} */
 const OF_TYPE = { text: ANY, count: COUNT, flag: FLAG };
 
-/** @type {Rule} */
-const MODEL = [(text) => !text.startsWith("example:") || EXAMPLES.has(text.slice("example:".length)), oneOf([...EXAMPLES.keys()])[1]];
-
-/** By name; what is only text is judged by the view or the service that takes it. @type {Map<string, Rule>} */
+/** By name; what is only text is judged by the service that takes it. @type {Map<string, Rule>} */
 const RULES = new Map([
     ...FIELDS.map(({ url, type, optional }) => {
         const [fits, words] = OF_TYPE[type];
@@ -33,25 +29,34 @@ const RULES = new Map([
     }),
     ["example", oneOf([...EXAMPLES.keys()])], ["extra", [(text) => parseObject(text) !== null, "a JSON object is meant"]],
     ["page", oneOf(PAGES.map(([name]) => name))], ["view", oneOf(VIEWS.map(([name]) => name))], ["by", oneOf(AXES)],
-    ["p.term", oneOf(Object.keys(CONCEPTS))], ["p.a", MODEL], ["p.b", MODEL],
     ["from", TIME], ["to", TIME], ["at", TIME], ["stage", COUNT], ["node", COUNT], ["rank", COUNT], ["rings", FLAG],
     ...["marks", "sum", "lanes", "beside", "tensors", "pin", "plan"].map((name) => /** @type {[string, Rule]} */ ([name, ANY])),
 ]);
 
-/** @param {string} search @param {string} hash  as in location @returns {string[]} what is left out, and what could stand there */
-export function misread(search, hash) {
+/** Names that begin so are of views that come later, and their rules with them. */
+const OF_VIEWS = /^[psc]\./;
+
+/**
+ * @param {string} search @param {string} hash  as in location
+ * @param {Map<string, Rule> | null | undefined} views  rules of names of views, where they could be had
+ * @returns {string[]} what is left out, and what could stand there
+ */
+function misread(search, hash, views) {
     const faults = [...new URLSearchParams(search)].flatMap(([name, text]) => {
-        const [fits, words] = RULES.get(name) ?? (/^[psc]\./.test(name) ? ANY : [() => false, "nothing here is called so"]);
+        const [fits, words] = RULES.get(name) ?? views?.get(name) ?? (name.startsWith("p.") || (OF_VIEWS.test(name) && !views) ? ANY : [() => false, "nothing here is called so"]);
         return text === "" || fits(text) ? [] : [`${name} “${text.slice(0, 60)}” (${words})`];
     });
     return hash.startsWith("#config=") && planOfUrl("", hash).config === null ? [...faults, "the config (the link is damaged)"] : faults;
 }
 
 export function start() {
-    const look = () => {
-        const faults = misread(location.search, location.hash);
+    const look = async () => {
+        const { search, hash } = location;
+        const later = [...new URLSearchParams(search).keys()].some((name) => OF_VIEWS.test(name));
+        const views = later ? await import("./rest.js").then(({ rulesOfViews }) => rulesOfViews(), /** @returns {null} */ () => null) : null;
+        const faults = misread(search, hash, views);
         if (faults.length > 0) notice.value = `The address asks for what is not here, which is left out: ${faults.join("; ")}.`;
     };
-    look();
+    void look();
     addEventListener("hashchange", look);
 }

@@ -1,13 +1,14 @@
 /** What can be done from everywhere: the commands of the header, every page, every view, every setting. */
+import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
 import { page } from "../state/look.js";
 import { emptyPlan, hasModel } from "../state/plan.js";
 import { explainAll, setUnits, toggleTheme, units } from "../state/prefs.js";
-import { openPage, openTab, ownPin, plan, resetParallelism, setPlan, togglePin } from "../state/store.js";
+import { openPage, ownPin, plan, resetParallelism, setPlan, startExample, togglePin } from "../state/store.js";
 import { isShown, reach } from "../widgets/reach.js";
 import { openCopyAs } from "./dialogs.js";
 import { copyCurl, copyLink } from "./share.js";
-import { PAGES, VIEWS } from "./views.js";
+import { goToTab, goToTuning, PAGES, VIEWS } from "./views.js";
 
 const planned = () => hasModel(plan.value);
 const planning = () => page.value === "planner";
@@ -28,8 +29,10 @@ export function pageCommands() {
         { title: "Pin the plan, to compare it", key: "p", also: "compare", ready: () => ownPin.value !== "", run: () => togglePin(ownPin.value) },
         { title: "Reset the parallelism", ready: () => planned() && planning(), run: resetParallelism },
         { title: "Start over without a model", also: "new clear examples", ready: planning, run: () => setPlan(emptyPlan()) },
+        ...[...EXAMPLES].map(([id, { title }]) => ({ title: `Start from ${title}`, also: "example", ready: planning, run: () => startExample(id) })),
         ...PAGES.map(([name, words]) => ({ title: `Open the page: ${words}`, ready: () => page.value !== name, run: () => openPage(name) })),
-        ...VIEWS.map(([name, words]) => ({ title: `Open the view: ${words}`, ready: () => planned() && planning(), run: () => openTab(name) })),
+        ...VIEWS.map(([name, words]) => ({ title: `Open the view: ${words}`, ready: () => planned() && planning(), run: () => goToTab(name) })),
+        { title: "Compare ways of fine-tuning", also: "lora qlora adapters", ready: () => planned() && planning(), run: goToTuning },
         ...settings.filter(({ key }) => key !== "hub").map(({ key, label }) => ({
             title: `Set: ${label}`, also: key, ready: () => isShown(key), run: () => reach(key),
         })),

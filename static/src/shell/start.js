@@ -7,6 +7,7 @@ import * as steps from "../state/steps.js";
 import * as store from "../state/store.js";
 import { App } from "./app.js";
 import * as hear from "./hear.js";
+import * as single from "../planner/single.js";
 import * as misread from "./misread.js";
 
 prefs.start();
@@ -15,4 +16,5 @@ steps.start();
 store.start();
 saved.start();
 misread.start();
+single.start();
 render(html`<${App} />`, document.getElementById("app"));

@@ -1,6 +1,6 @@
 /** The pages of the header and the views of an answer as tabs. */
 import { html } from "../html.js";
-import { page, tab } from "../state/look.js";
+import { comparing, page, tab } from "../state/look.js";
 import { pins } from "../state/pins.js";
 import { openPage, openTab } from "../state/store.js";
 import { Part } from "./part.js";
@@ -14,15 +14,24 @@ export const PAGES = [["planner", "Planner"], ["inventories", "Inventories"], ["
 /** @type {[Tab, string][]} */
 export const VIEWS = [["summary", "Memory and time"], ["step", "Timeline and sharding"], ["search", "Search"], ["compare", "Compare"]];
 
+/** Who comes by keys goes on from there. @param {Tab} name */
+export function goToTab(name) {
+    openTab(name);
+    document.getElementById(`tab-${name}`)?.focus();
+}
+
+export function goToTuning() {
+    comparing.value = { of: "finetuning" };
+    goToTab("compare");
+}
+
 /** @param {KeyboardEvent} event */
 function onKey(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     const at = VIEWS.findIndex(([name]) => name === tab.value);
-    const [next] = VIEWS[(at + step + VIEWS.length) % VIEWS.length];
-    openTab(next);
-    document.getElementById(`tab-${next}`)?.focus();
+    goToTab(VIEWS[(at + step + VIEWS.length) % VIEWS.length][0]);
 }
 
 export function Tabs() {

@@ -18,7 +18,7 @@ export class ProblemError extends Error {
 }
 
 /** Requests that compute and store nothing, beside every GET: they may be sent again. */
-export const COMPUTING = ["models:inspect", "estimates", "estimates:choices", "shardings", "timelines", "timelines:compare", "limits",
+export const COMPUTING = ["models:inspect", "estimates", "estimates:batch", "estimates:choices", "shardings", "timelines", "timelines:compare", "limits",
     "limits:clusters", "comparisons", "searches", "inventories:parse"].map((name) => `/api/v1/${name}`);
 
 /** Refusals of a moment. Any other, such as of a database that nobody configured, comes again whoever asks. */
@@ -161,6 +161,17 @@ export function inspectConfig(config, signal) {
 /** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Estimate>} */
 export function postEstimate(request, signal) {
     return call("/api/v1/estimates", { body: request, signal });
+}
+
+/**
+ * Several at once. Answers in the order of the requests, a problem where one was refused.
+ * @param {Record<string, any>[]} requests @param {AbortSignal} signal @returns {Promise<(Api.Estimate | Problem)[]>}
+ */
+export async function postEstimates(requests, signal) {
+    const accept = "application/x-ndjson";
+    const raw = requests.map((request) => JSON.stringify(request)).join("\n");
+    const lines = await callText("/api/v1/estimates:batch", { raw, headers: { "content-type": accept }, accept, signal });
+    return lines.trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
 /** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Comparison>} */

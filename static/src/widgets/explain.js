@@ -2,9 +2,10 @@
  * Every number of the page is a button that opens its explanation: the formula, the same formula
  * with the values filled in, the inputs, and where it comes from.
  *
- * @typedef {{formula?: string, inputs?: Record<string, number>, source?: string, name?: string}} Explanation
+ * @typedef {{formula?: string, inputs?: Record<string, number>, source?: string, name?: string, parts?: Record<string, Explanation>}} Explanation
+ *          parts: what explains its inputs, by their names
  * @typedef {{anchor: HTMLElement, title: string, text: string, exactText: string, about: Explanation | null,
- *            read: string}} Opened  read: what it is called where it is explained at length
+ *            read: string, range?: string, from?: Opened}} Opened  read: what it is called where it is explained at length; range: its interval; from: what it is an input of
  */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -13,6 +14,7 @@ import { explainAll } from "../state/prefs.js";
 import { answer } from "../state/store.js";
 import { exact } from "../units.js";
 import { Read } from "./read.js";
+import { valueAt, writerOf } from "./values.js";
 
 /** @type {import("@preact/signals").Signal<Opened | null>} */
 const opened = signal(null);
@@ -24,12 +26,39 @@ export function explanationAt(pointer) {
     return answer.value.estimate?.explanations?.[pointer] ?? null;
 }
 
+/** @param {string} name  the last of a pointer @param {(pointer: string) => boolean} [is] @returns {Explanation | undefined} */
+function explanationOf(name, is = () => true) {
+    return Object.entries(answer.value.estimate?.explanations ?? {}).find(([pointer]) => pointer.endsWith(`/${name}`) && is(pointer))?.[1];
+}
+
+/** The interval of a figure, as far as it has one of its own. @param {string} pointer */
+function rangeAt(pointer) {
+    const name = pointer.slice(pointer.lastIndexOf("/") + 1);
+    const ends = /** @type {Record<string, number[]>} */ (answer.value.estimate?.interval)?.[name];
+    return ends?.map(writerOf(name)).join(" – ");
+}
+
+/** How figures of that name are computed, where the values of a plan are not told. @param {string} name @returns {Explanation | null} */
+export function formulaOf(name) {
+    const about = explanationOf(name);
+    return about ? { formula: about.formula, source: about.source, name: about.name } : null;
+}
+
 /** The formula with its inputs in place of their names. @param {Explanation} about */
 export function filledIn(about) {
     const inputs = about.inputs ?? {};
     const text = (about.formula ?? "").replace(/[A-Za-z_][A-Za-z0-9_]*/g, (name) =>
         (typeof inputs[name] === "number" ? exact(inputs[name]) : name));
     return text === about.formula ? "" : text;
+}
+
+/**
+ * What explains an input: a part of its own, else a figure or a term of the step of that name and value.
+ * @param {Explanation} about @param {string} name @param {any} value @returns {Explanation | undefined}
+ */
+function deeper(about, name, value) {
+    const { estimate } = answer.value;
+    return about.parts?.[name] ?? explanationOf(name, (pointer) => valueAt(estimate, pointer) === value) ?? estimate?.time.terms.find((term) => term.name === name && term.seconds === value);
 }
 
 /** @param {boolean} returnFocus */
@@ -56,26 +85,43 @@ export function Num({ title, text, value, unit = "", about, pointer = "", inline
     const open = (event) => {
         const anchor = event.currentTarget;
         opened.value = opened.value?.anchor === anchor ? null
-            : { anchor, title, text, exactText, about: found, read: found?.name ?? pointer };
+            : { anchor, title, text, exactText, about: found, read: found?.name ?? pointer, range: rangeAt(pointer) };
+    };
+    /** The whole of it, for who only points: it would be much to hear at every number. @param {Event & {currentTarget: HTMLElement}} event */
+    const hint = ({ currentTarget }) => {
+        if (found?.formula) currentTarget.title = `${title} = ${found.formula}${filledIn(found) && `\n= ${filledIn(found)}`}\n= ${exactText}`;
     };
     return html`
-        <button type="button" class="num" aria-haspopup="dialog" title="Explain: ${title}" onClick=${open}>
+        <button type="button" class="num" aria-haspopup="dialog" title="Explain: ${title}" onClick=${open} onPointerEnter=${hint}>
             ${text}<span class="visually-hidden">, explain ${title}</span>
         </button>
         ${inline && explainAll.value && found?.formula
             ? html`<span class="formula-line">${found.formula}</span>` : null}`;
 }
 
+/** A figure of a plan that is answered in few members: it opens where its name says how it is computed. @param {{name: string, title: string, text: string, value: number}} props */
+export function Told({ name, title, text, value }) {
+    const about = formulaOf(name);
+    return about ? html`<${Num} title=${title} text=${text} value=${value} about=${about} />` : text;
+}
+
 /** @param {{about: Explanation}} props */
 function Inputs({ about }) {
     const rows = Object.entries(about.inputs ?? {});
     if (rows.length === 0) return null;
+    /** @param {string} name @param {any} value */
+    const label = (name, value) => {
+        const inner = deeper(about, name, value);
+        const code = html`<code>${name}</code>`;
+        const open = () => { opened.value = { ...opened.value, title: name, text: "", exactText: exact(value), about: inner, read: name, range: "", from: opened.value }; };
+        return inner ? html`<button type="button" class="link" aria-label="Explain ${name}" onClick=${open}>${code}</button>` : code;
+    };
     return html`
         <table class="inputs">
             <caption class="visually-hidden">Inputs of the formula</caption>
             <tbody>${rows.map(([name, value]) => html`
                 <tr key=${name}>
-                    <th scope="row"><code>${name}</code></th>
+                    <th scope="row">${label(name, value)}</th>
                     <td>${typeof value === "number" ? exact(value) : String(value)}</td>
                 </tr>`)}
             </tbody>
@@ -123,6 +169,7 @@ export function ExplainPopover() {
     return html`
         <section class="popover" role="dialog" aria-labelledby="explain-title" tabindex="-1"
                  ref=${panel} onKeyDown=${onKeyDown}>
+            ${now.from ? html`<button type="button" class="link" onClick=${() => { opened.value = now.from; }}>← ${now.from.title}</button>` : null}
             <div class="popover-head">
                 <h2 id="explain-title">${now.title}</h2>
                 <button type="button" class="icon" aria-label="Close the explanation" onClick=${() => close(true)}>✕</button>
@@ -132,6 +179,7 @@ export function ExplainPopover() {
                 <p class="muted">An input of the request or a figure of the catalogue: it is not computed.</p>`}
             ${filled ? html`<pre class="formula filled">= ${filled}</pre>` : null}
             ${about ? html`<${Inputs} about=${about} />` : null}
+            ${now.range ? html`<p class="source"><span class="muted">Interval</span> ${now.range}</p>` : null}
             ${about?.source ? html`<p class="source"><span class="muted">Source</span> ${about.source}</p>` : null}
             <${Read} of=${now.read} onGo=${() => close(false)} />
         </section>`;

@@ -26,7 +26,7 @@ const OF_TERM = {
 };
 
 /** Controls that are explained under another name than their own. @type {Record<string, string>} */
-const OF_CONTROL = { precision: "states", virtualPipeline: "pipeline" };
+const OF_CONTROL = { precision: "states", virtualPipeline: "pipeline", trained: "lora" };
 
 /** @param {string} id */
 export function hrefOf(id) {

@@ -26,8 +26,8 @@ function Nearest({ name, legal, current }) {
         <p class="try">${current} is not possible now. <${Use} name=${name} values=${near.filter((value) => value !== undefined)} /></p>`;
 }
 
-/** @param {{name: string, help?: string}} props */
-export function Slider({ name, help }) {
+/** @param {{name: string, help?: string, why?: string}} props  why: what a value beyond its only one would break */
+export function Slider({ name, help, why }) {
     const moving = useRef(false);
     const current = plan.value[name];
     const legal = choices.value[FIELD_BY_KEY.get(name).choice] ?? [];
@@ -51,5 +51,6 @@ export function Slider({ name, help }) {
             </div>
             <output class="slide-value" for="field-${name}">${current}</output>
         <//>
+        ${only && why ? html`<p class="hint muted">${stops[0]} only: ${why}</p>` : null}
         ${illegal ? html`<${Nearest} name=${name} legal=${legal} current=${current} />` : null}`;
 }

@@ -20,6 +20,7 @@ const VIEW_PX = 420;
 
 /** Rows made beyond the edge of the view, so that a flick shows no gap. */
 const SPARE_ROWS = 12;
+/** Where a row takes the least. */
 const IN_VIEW = Math.ceil(VIEW_PX / ROW_PX);
 const PAGE_ROWS = IN_VIEW - 2;
 
@@ -46,10 +47,10 @@ function rove(table, at) {
     for (const cell of cells) stopOf(cell).tabIndex = cell === placed ? 0 : -1;
 }
 
-/** @param {HTMLElement} scroller @param {number} at */
-function bringRow(scroller, at) {
-    const above = at * ROW_PX;
-    const room = scroller.clientHeight - 2 * ROW_PX;
+/** @param {HTMLElement} scroller @param {number} at @param {number} row_px */
+function bringRow(scroller, at, row_px) {
+    const above = at * row_px;
+    const room = scroller.clientHeight - scroller.querySelector("thead").clientHeight - row_px;
     if (above < scroller.scrollTop) scroller.scrollTop = above;
     else if (above > scroller.scrollTop + room) scroller.scrollTop = above - room;
 }
@@ -85,11 +86,11 @@ function Line({ row, id, at, columns, more }) {
         </tr>`;
 }
 
-/** The place of rows that are not made. @param {{count: number, columns: Column[]}} props */
-function Gap({ count, columns }) {
+/** The place of rows that are not made. @param {{count: number, columns: Column[], row_px: number}} props */
+function Gap({ count, columns, row_px }) {
     if (count <= 0) return null;
     return html`
-        <tr aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${count * ROW_PX}px` }}></td></tr>`;
+        <tr aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${count * row_px}px` }}></td></tr>`;
 }
 
 /**
@@ -100,7 +101,7 @@ function Gap({ count, columns }) {
  * @param {(row: any) => string} props.keyOf
  * @param {string} [props.sort]      as the address says it
  * @param {(sort: string) => void} [props.setSort]
- * @param {boolean} [props.long]     rows of one line each, of which only those in sight are made
+ * @param {boolean} [props.long]     rows of one height, of which only those in sight are made
  * @param {string} [props.current]   the row that is chosen, which comes into view
  * @param {(key: string) => void} [props.choose]
  * @param {(key: string) => void} [props.point]   the row beneath the pointer, "" for none
@@ -112,6 +113,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
     const [top, setTop] = useState(0);
+    const [row_px, setRow] = useState(ROW_PX);
     const over = useOver(scroller);
     const widths = useWidths(label, columns.map(({ name }) => name));
     /** @param {number} at */
@@ -121,9 +123,13 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
 
     /* What is chosen elsewhere comes into view here. */
     useEffect(() => {
-        if (chosenAt >= 0) bringRow(scroller.current, chosenAt);
-    }, [current, chosenAt]);
+        if (chosenAt >= 0) bringRow(scroller.current, chosenAt, row_px);
+    }, [current, chosenAt, row_px]);
     useLayoutEffect(() => rove(scroller.current, { key: stop, name: cursor.name }));
+    /* In little room a row has its words below its figures. */
+    useLayoutEffect(() => {
+        if (long) setRow(scroller.current.querySelector("tbody tr[data-key]")?.clientHeight || ROW_PX);
+    });
     /* The cell that the keyboard walked to is made by now. */
     useLayoutEffect(() => {
         if (cursor.focus === 0) return;
@@ -139,7 +145,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
 
     const onScroll = () => {
         if (!long) return;
-        const first = Math.max(0, Math.floor(scroller.current.scrollTop / ROW_PX) - SPARE_ROWS);
+        const first = Math.max(0, Math.floor(scroller.current.scrollTop / row_px) - SPARE_ROWS);
         if (Math.abs(first - top) >= SPARE_ROWS / 2 || first === 0) setTop(first);
     };
     /** @typedef {{cell: HTMLElement, key: string, name: string}} Place */
@@ -151,7 +157,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
     /** @param {number} at @param {number} across */
     const go = (at, across) => {
         if (long && at >= 0) {
-            bringRow(scroller.current, at);
+            bringRow(scroller.current, at, row_px);
             onScroll();
         }
         setCursor({ key: keyAt(at), name: columns[across].name, focus: cursor.focus + 1 });
@@ -195,10 +201,10 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
                 <thead><tr aria-rowindex="1" data-key=${HEADS}>${columns.map((column) => html`
                     <${Head} key=${column.name} column=${column} sort=${sort} setSort=${setSort} widths=${widths} />`)}</tr></thead>
                 <tbody>
-                    <${Gap} key="before" count=${from} columns=${columns} />
+                    <${Gap} key="before" count=${from} columns=${columns} row_px=${row_px} />
                     ${made.map((row, at) => html`
                         <${Line} key=${keyOf(row)} id=${keyOf(row)} row=${row} at=${from + at} columns=${columns} more=${more(row)} />`)}
-                    <${Gap} key="after" count=${rows.length - from - made.length} columns=${columns} />
+                    <${Gap} key="after" count=${rows.length - from - made.length} columns=${columns} row_px=${row_px} />
                 </tbody>
             </table>
         </div>`;

@@ -23,6 +23,11 @@ export function unitOf(name) {
     return name.includes("bytes") ? "bytes" : /(_s|seconds)$/.test(name) ? "s" : name.endsWith("_j") ? "J" : "";
 }
 
+/** @param {any} from  an answer @param {string} pointer @returns {any} undefined where it has none */
+export function valueAt(from, pointer) {
+    return pointer.slice(1).split("/").reduce((at, name) => at?.[name], from);
+}
+
 /** @param {string} name @param {any} value  words as they are */
 export function valueOf(name, value) {
     return typeof value === "number" ? writerOf(name)(value) : String(value);

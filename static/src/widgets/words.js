@@ -13,19 +13,21 @@ import wordsFile from "./words.json";
 /** By what they are of; null until they have come or could not. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
 const words = signal(null);
 
-/** The bundle has the address of the file in its place. */
-async function read() {
-    try {
+/** The bundle has the address of the file in its place. @returns {Promise<Record<string, Record<string, string>> | null>} */
+export async function readWords() {
+    if (words.peek() === null) try {
         words.value = await fetchAsset(new URL(String(wordsFile), import.meta.url));
     } catch (error) {
         if (asProblem(error)) words.value = {};
     }
+    return words.peek();
 }
 
-/** How the page calls what the service names. @param {string} of  a part of words.json @param {string} name */
-export function called(of, name) {
-    return words.value?.[of]?.[name] ?? wordsOf(name);
-}
+/** What the words have under a name, "" where nothing. @param {string} of  a part of words.json @param {string} name */
+export const known = (of, name) => words.value?.[of]?.[name] ?? "";
+
+/** How the page calls what the service names. @param {string} of @param {string} name */
+export const called = (of, name) => known(of, name) || wordsOf(name);
 
 /** The same at the start of a line. @param {string} of @param {string} name */
 export function titled(of, name) {
@@ -43,9 +45,7 @@ export function Help({ of }) {
 export function worded(View) {
     /** @param {any} props */
     return function Worded(props) {
-        useEffect(() => {
-            if (words.peek() === null) void read();
-        }, []);
+        useEffect(() => void readWords(), []);
         return words.value === null ? html`<p class="muted" role="status">Loading the view…</p>` : html`<${View} ...${props} />`;
     };
 }

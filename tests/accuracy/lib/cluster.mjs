@@ -10,30 +10,56 @@ const parts = [
     [/GH200/i, 'nvidia-gh200-96gb'],
     [/B300/i, 'nvidia-b300-sxm'],
     [/B200/i, 'nvidia-b200-sxm-180gb'],
+    [/H200.*NVL/i, 'nvidia-h200-nvl-141gb'],
     [/H200/i, 'nvidia-h200-sxm-141gb'],
+    [/H800.*PCIe/i, 'nvidia-h800-pcie-80gb'],
     [/H800/i, 'nvidia-h800-sxm5-80gb'],
-    [/H100 (NVL|94GB)/i, 'nvidia-h100-nvl-94gb'],
-    [/H100 PCIe/i, 'nvidia-h100-pcie-80gb'],
-    [/^H100/i, 'nvidia-h100-sxm5-80gb'],
+    [/H20\b/i, 'nvidia-h20-96gb'],
+    [/H100.*(NVL|94 ?GB)/i, 'nvidia-h100-nvl-94gb'],
+    [/H100.*PCIe/i, 'nvidia-h100-pcie-80gb'],
+    [/H100/i, 'nvidia-h100-sxm5-80gb'],
+    [/A800.*PCIe/i, 'nvidia-a800-pcie-80gb'],
     [/A800/i, 'nvidia-a800-sxm4-80gb'],
-    [/A100.*40 ?GB/i, 'nvidia-a100-sxm4-40gb'],
-    [/^A100/i, (gib) => (gib > 0 && gib <= 40 ? 'nvidia-a100-sxm4-40gb' : 'nvidia-a100-sxm4-80gb')],
+    [/A100.*PCIe.*40 ?G|A100.*40 ?G.*PCIe/i, 'nvidia-a100-pcie-40gb'],
+    [/A100.*PCIe/i, 'nvidia-a100-pcie-80gb'],
+    [/A100.*40 ?G/i, 'nvidia-a100-sxm4-40gb'],
+    [/A100.*64 ?G/i, 'nvidia-a100-sxm4-64gb'],
+    [/A100/i, (gib) => (gib > 0 && gib <= 40 ? 'nvidia-a100-sxm4-40gb' : 'nvidia-a100-sxm4-80gb')],
+    [/V100.*PCIe.*32 ?G|V100.*32 ?G.*PCIe/i, 'nvidia-v100-pcie-32gb'],
+    [/V100.*PCIe/i, 'nvidia-v100-pcie-16gb'],
+    [/V100.*32 ?G/i, 'nvidia-v100-sxm2-32gb'],
     [/V100/i, (gib) => (gib > 16 ? 'nvidia-v100-sxm2-32gb' : 'nvidia-v100-sxm2-16gb')],
+    [/\bT4\b/i, 'nvidia-t4'],
     [/A6000/i, 'nvidia-rtx-a6000'],
+    [/RTX 6000 Ada/i, 'nvidia-rtx-6000-ada'],
+    [/RTX PRO 6000.*Max-Q/i, 'nvidia-rtx-pro-6000-blackwell-maxq'],
+    [/RTX PRO 6000/i, 'nvidia-rtx-pro-6000-blackwell-server'],
     [/4090/i, 'nvidia-rtx-4090'],
     [/3090/i, 'nvidia-rtx-3090'],
     [/5090/i, 'nvidia-rtx-5090'],
+    [/\bA10G\b/i, 'nvidia-a10g'],
+    [/\bA10\b/i, 'nvidia-a10'],
+    [/\bA30\b/i, 'nvidia-a30'],
+    [/\bA40\b/i, 'nvidia-a40'],
+    [/\bL4\b/i, 'nvidia-l4'],
+    [/\bL20\b/i, 'nvidia-l20'],
     [/L40S/i, 'nvidia-l40s'],
     [/L40/i, 'nvidia-l40'],
-    [/MI300X/i, 'amd-mi300x'],
-    [/MI325X/i, 'amd-mi325x'],
-    [/MI250X/i, 'amd-mi250x'],
+    [/MI(100|210|250X|250|300A|300X|325X|350X|355X)\b/i, (_, [, size]) => `amd-mi${size.toLowerCase()}`],
+    [/Gaudi ?([23])/i, (_, [, number]) => `intel-gaudi${number}`],
     // A size alone: what a plan takes is the same on any part, and the row says what there is.
     [/^\d+ ?GB\+? GPU$/i, (gib) => (gib > 0 ? 'nvidia-a100-sxm4-80gb' : undefined)],
 ];
 
 /** Devices of a node where the row does not say: eight, on the boards with two CPUs four. */
 const fullNode = (gpu) => (/GB[23]00/i.test(gpu) ? 4 : 8);
+
+/** Boards of four without a switch, where the source says so of its nodes: a job may have a part of one. */
+const boards = [
+    [/\b4 x A100 nodes/i, 'hgx-a100-4'],
+    [/\b4 x H100 nodes/i, 'hgx-h100-4'],
+    [/\b4 x H200 nodes/i, 'hgx-h200-4'],
+];
 
 /** The devices of the row, or those its degrees multiply out to. */
 export function devicesOf(row) {
@@ -83,14 +109,16 @@ function overridesOf(row, gib) {
 
 export function clusterOf(row) {
     const gib = Number(row.gpu_mem_gib) || undefined;
-    const part = firstMatch(parts, row.gpu);
+    const [first] = row.gpu.split('/'); // of several the one named first
+    const [pattern, part] = parts.find(([words]) => words.test(first)) ?? [];
     const devices = devicesOf(row);
     let perNode = count(row.gpus_per_node, 1) ?? fullNode(row.gpu);
     perNode = Math.min(perNode, devices ?? perNode);
     while (devices !== undefined && devices % perNode !== 0)
         perNode--;
     return known({
-        accelerator: typeof part === 'function' ? part(gib) : part,
+        accelerator: typeof part === 'function' ? part(gib, pattern.exec(first)) : part,
+        node_type: firstMatch(boards, `${row.source}, ${row.notes}`),
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,
         nics: nicsOf(row.inter_node_link, perNode),

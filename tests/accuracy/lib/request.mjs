@@ -24,23 +24,29 @@ export function completeRow(row) {
 
 /** Exact words: what stands beside them in a cell ("1F1B vocab-parallel") is another schedule. */
 const schedules = [
-    [/^1f1b( baseline)?$/i, '1f1b'],
-    [/^interleaved[ _]1f1b$/i, 'interleaved_1f1b'],
-    [/^(naive|gpipe|zb_h1|zb_h2|zb_v|dualpipe)$/i, (word) => word.toLowerCase()],
+    [/^(non-interleaved )?1f1b( baseline)?$/i, '1f1b'],
+    [/^interleaved([ _-]1f1b)?$|^1f1b[ -]interleaved$/i, 'interleaved_1f1b'],
+    [/^naive$/i, 'naive'],
+    [/^(gpipe|afab|all[ -]forward[ -]all[ -]backward)$/i, 'gpipe'],
+    [/^zb[ _-]?h1$/i, 'zb_h1'],
+    [/^zb[ _-]?h2$/i, 'zb_h2'],
+    [/^zb[ _-]?v$/i, 'zb_v'],
+    [/^dual[ _-]?pipe$/i, 'dualpipe'],
 ];
 
-function scheduleOf(row) {
-    const found = firstMatch(schedules, row.schedule);
-    return typeof found === 'function' ? found(row.schedule) : found;
-}
+/** A cell that says that there is none. */
+const nothing = /^(|-|none|n\/a)$/i;
+
+const scheduleOf = (row) => firstMatch(schedules, row.schedule);
 
 /** FSDP's words for the stages; hybrids, which no stage says, go out as words. */
-const shardings = [[/hybrid/i, undefined], [/shard_grad_op|zero-?2/i, 2], [/no_shard/i, 0],
-    [/fsdp/i, 3]];
-const hybrids = [[/hybrid.*(zero-?2|grad)/i, 'hybrid_shard_zero2'], [/hybrid/i, 'hybrid_shard']];
+const shardings = [[/hybrid|hsdp/i, undefined], [/shard_grad_op|zero[ -]?2/i, 2], [/no_shard/i, 0],
+    [/fsdp|full_shard|zero[ -]?3/i, 3]];
+const hybrids = [[/hybrid.*(zero[ -]?2|grad)/i, 'hybrid_shard_zero2'], [/hybrid|hsdp/i, 'hybrid_shard']];
 
 function zeroStageOf(row, framework) {
-    const stage = /zero-?([0-3])/i.exec(`${row.sharding} ${row.framework}`)?.[1];
+    const stage = /zero[ -]?([0-3])/i.exec(`${row.sharding} ${row.framework}`)?.[1]
+        ?? /^[0-3]$/.exec(row.sharding)?.[0];
     const distributed = /distributed optimizer|dist opt|distributed$/i;
     if (framework?.startsWith('fsdp'))
         return firstMatch(shardings, row.sharding);
@@ -118,7 +124,7 @@ const foreign = /maxtext|\bjax\b|neuronx/i;
 function unsayable(row) {
     if (foreign.test(row.framework))
         return `the contract has no word for framework "${row.framework}"`;
-    if (row.schedule !== '' && scheduleOf(row) === undefined)
+    if (!nothing.test(row.schedule) && scheduleOf(row) === undefined)
         return `the contract has no word for schedule "${row.schedule}"`;
     const [, fraction] = row.cpu_offload.match(/fraction (0?\.\d+)/) ?? [];
     if (fraction !== undefined)

@@ -107,10 +107,10 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'experts', 'experts_topk', 'sequence_parallel', 'zero_stage_or_fsdp', 'precision',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
-/** What of a row's notes the mapping reads beside its flags. */
-const wordsOf = (notes) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/,
-    /activation CPU offload of \d+ layers/]
-    .map((words) => notes.match(words)).filter((found) => found !== null)
+/** What of a row's notes and source the mapping reads beside its flags. */
+const wordsOf = ({ source, notes }) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/,
+    /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/]
+    .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 
 /** The row as the mapping and the score read it. */
@@ -150,7 +150,7 @@ export function throughputRow(raw) {
         compile: compileOf(row),
         peft: row.task === 'lora' ? loraOf(row.software) : '',
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')
-            + wordsOf(row.notes) + recipeOf(row),
+            + wordsOf(row) + recipeOf(row),
     });
     return { ...complete, published: raw };
 }

@@ -1,27 +1,28 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
 import { releaseFrameworks, titanRelease } from './releases.mjs';
-import { count, firstMatch, known, pairs } from './words.mjs';
+import { count, firstMatch, known, pairs, truth } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
 const frameworks = [
     [/fsdp1/i, 'fsdp1'],
     [/fsdp ?2/i, 'fsdp2'],
     [/torchtitan/i, 'fsdp2'],
-    [/megatron/i, 'megatron'],
-    [/deepspeed|zero-?[0-3]|low-?level-?zero/i, 'deepspeed'],
-    [/fsdp/i, 'fsdp2'],
-    [/\bddp\b|torchtune|\bHF\b|hugging|unsloth|lightning|litgpt/i, 'ddp'],
+    [/megatron|\bnemo\b|gpt-?neox|megascale|nanotron/i, 'megatron'],
+    [/deepspeed|zero[ -]?[0-3]|low-?level-?zero/i, 'deepspeed'],
+    [/fsdp|full_shard|shard_grad_op|hybrid_shard|hsdp/i, 'fsdp2'],
+    [/\bddp\b|torchtune|\bHF\b|hugging|accelerate|unsloth|lightning|litgpt|axolotl|llama-?factory|\btrl\b|nanogpt/i, 'ddp'],
     [/\bdata ?parallel\b|\bdp\b/i, 'dp'],
 ];
 
 /** Releases as profiles name them. Without one, every profile of the framework stays open. */
 const profiles = [
+    [/^internlm\b/i, 'internlm-2023'],
     [/megatron-bridge/i, 'mbridge-26.04'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
 
 /** These tools fine-tune; the others pretrain unless the row has an adapter. */
-const finetuners = /torchtune|\bHF\b|peft|unsloth|colossal|lightning|litgpt|llama-factory/i;
+const finetuners = /torchtune|\bHF\b|peft|unsloth|colossal|lightning|litgpt|llama-?factory|axolotl|\btrl\b/i;
 
 const quantizedPrecisions = [[/nvfp4/i, 'nvfp4'], [/mxfp8/i, 'mxfp8'], [/float8|fp8/i, 'fp8']];
 const precisions = [
@@ -29,8 +30,8 @@ const precisions = [
     [/bf16 compute/i, 'bf16'],
     [/^tf32/i, 'tf32'],
     [/^fp32/i, 'fp32'],
-    [/bf16/i, 'bf16'],
-    [/fp16/i, 'fp16'],
+    [/bf16|bfloat16/i, 'bf16'],
+    [/fp16|float16/i, 'fp16'],
 ];
 
 /** Bytes per parameter where the row's layout is not the one its framework has by itself. */
@@ -91,19 +92,19 @@ function recomputeOf(row, isTitan) {
     const parts = text.replace(/ selective$/, '').split(' + ');
     if (text === '' || /not stated|none stated|per recipe/i.test(text))
         return undefined;
-    if (/^none/i.test(text))
+    if (/^none/i.test(text) || truth(text) === false)
         return 'none';
     if (/^every 2nd layer/i.test(text) && count(row.L, 2) !== undefined)
         return { mode: 'full', method: 'block', layers: Math.floor(Number(row.L) / 2) };
     const [, layers] = text.match(/^full \(block, (\d+) layers per stage\)$/) ?? [];
     if (layers !== undefined)
         return { mode: 'full', method: 'block', layers: Number(layers) };
-    if (/^full|checkpointing/i.test(text))
+    if (/^full|checkpointing/i.test(text) || truth(text) === true)
         return 'full';
+    if (/^(selective \()?core[ _]att(n|ention)\)?$/.test(parts.join(' + ')))
+        return { mode: 'core_attention' };
     if (/SAC/.test(text) || (isTitan && /^selective/i.test(text)))
         return { mode: 'op_sac' };
-    if (parts.length === 1 && parts[0] === 'core_attn')
-        return { mode: 'core_attention' };
     if (parts.every((part) => modules.test(part)))
         return { mode: 'modules', modules: parts };
     return /^selective/i.test(text) ? 'selective' : undefined;
@@ -255,9 +256,16 @@ export function offloadOf(row) {
     });
 }
 
-/** Some name stages of ZeRO for Megatron's optimizers: a release that is known tells whose they are. */
-export const frameworkOf = (row) => releaseFrameworks.get(row.software)
-    ?? firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
+/**
+ * Some name stages of ZeRO for Megatron's optimizers: a release that is known tells whose they are.
+ * What a tool does by itself cuts no model: one whose model is cut does something else, unsaid.
+ */
+export function frameworkOf(row) {
+    const said = releaseFrameworks.get(row.software) ?? firstMatch(frameworks, row.sharding);
+    const own = firstMatch(frameworks, row.framework);
+    const cuts = (count(row.tp, 2) ?? count(row.pp, 2)) !== undefined;
+    return said ?? (cuts && own === 'ddp' ? undefined : own);
+}
 
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {

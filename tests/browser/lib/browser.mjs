@@ -21,7 +21,7 @@ const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-qui
 
 export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 
-/** Questions beside the plan's own, such as what if: the page says whose they are, and some must be refused. */
+/** Questions beside the plan's own: the page says whose they are. */
 export const isAside = (request) => request.postData()?.includes('"annotations":{"asked_by"') ?? false;
 
 /** @param {import('playwright-core').Page} page @param {string} origin */
@@ -41,7 +41,7 @@ function watch(page, origin) {
             faults.push(`failed: ${request.method()} ${short(request.url())}`);
     });
     page.on('response', (response) => {
-        if (response.status() >= 400 && !(response.status() === 422 && isAside(response.request())))
+        if (response.status() >= 400)
             faults.push(`${response.status()} ${response.request().method()} ${short(response.url())}`);
     });
     page.on('request', (request) => {

@@ -5,6 +5,7 @@ import { memorySize, units } from "../../state/prefs.js";
 import { requestOf, withoutExtra } from "../../state/plan.js";
 import { answer, applyFix, outcomeOf, plan, setPlan } from "../../state/store.js";
 import { change, seconds, UNIT_BYTES } from "../../units.js";
+import { Help, worded } from "../../widgets/words.js";
 import { calibrate, patchOf } from "./calibrate.js";
 
 const CLOCK = "/cluster/accelerator_overrides";
@@ -53,11 +54,10 @@ function Calibrate({ measured_s }) {
     return html`
         <div class="commands"><button type="button" class="primary" onClick=${start}>Calibrate to this step</button>
             ${set ? html`<button type="button" onClick=${() => setPlan(withoutExtra(plan.value, CLOCK))}>Back to the catalogue's clock</button>` : null}</div>
-        <p class="muted" role="status">${state || (set ? "The sustained clock of this plan comes from one measured step: it stands among the settings of the cluster." : html`
-            Sets the sustained clock of the accelerators so that the step comes out as measured. It takes up whatever else is off, too.`)}</p>`;
+        <p class="muted" role="status">${state || html`<${Help} of=${set ? "calibrated" : "calibrate"} />`}</p>`;
 }
 
-export function MeasuredRun() {
+export const MeasuredRun = worded(() => {
     const [step, setStep] = useState("");
     const [peak, setPeak] = useState("");
     const { estimate } = answer.value;
@@ -74,6 +74,6 @@ export function MeasuredRun() {
             ${giga === null ? null : html`<${Against} what="Peak reserved" measured=${giga * UNIT_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
                 range=${interval?.peak_reserved_bytes} write=${memorySize} />`}
         </ul>
-        ${giga === null ? null : html`<p class="muted">No setting of an estimate carries a measured peak: memory is compared, not calibrated.</p>`}
+        ${giga === null ? null : html`<p class="muted"><${Help} of="peak" /></p>`}
         ${step_s === null ? null : html`<${Calibrate} measured_s=${step_s} />`}`;
-}
+});

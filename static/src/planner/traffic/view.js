@@ -9,7 +9,10 @@ import { answer } from "../../state/store.js";
 import { scaled, seconds } from "../../units.js";
 import { followWidth } from "../../widgets/canvas.js";
 import { Swatch } from "../../widgets/charts.js";
-import { Scroll } from "../../widgets/scroll.js";
+import { Num } from "../../widgets/explain.js";
+import { Plain } from "../../widgets/plain.js";
+import { aboutTraffic } from "../../widgets/traffic.js";
+import { unitOf, wordsOf } from "../../widgets/values.js";
 import { layOut, sourceOf } from "./layout.js";
 
 const GAP_PX = 26;
@@ -20,9 +23,6 @@ const NODE_PX = 8;
 const LEFT_PX = 122;
 const RIGHT_PX = 70;
 const LINE_PX = 12;
-
-/** @param {string} name */
-const words = (name) => name.replaceAll("_", " ");
 
 /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {number} height */
 function ribbon(x1, y1, x2, y2, height) {
@@ -39,7 +39,7 @@ function Band({ band, width }) {
     const [x1, x2] = [LEFT_PX + NODE_PX, width - RIGHT_PX - NODE_PX];
     return html`
         <g data-bytes=${item.bytes_per_step} data-exposed=${exposed}>
-            <title>${sourceOf(item)} over ${words(item.level)}: ${scaled(item.bytes_per_step, "B")} a step, ${seconds(item.seconds)}, ${seconds(item.exposed_s)} exposed</title>
+            <title>${sourceOf(item)} over ${wordsOf(item.level)}: ${scaled(item.bytes_per_step, "B")} a step, ${seconds(item.seconds)}, ${seconds(item.exposed_s)} exposed</title>
             <path class="band hidden-part" d=${ribbon(x1, band.left + shown, x2, band.right + shown, band.height - shown)} />
             <path class="band exposed-part" d=${ribbon(x1, band.left, x2, band.right, shown)} />
         </g>`;
@@ -50,7 +50,7 @@ function End({ node, bar, text, anchor }) {
     const middle = node.top + node.height / 2;
     return html`
         <g><rect class="bar tone-ink" x=${bar} y=${node.top} width=${NODE_PX} height=${node.height} />
-            <text class="tick" x=${text} y=${middle - 1} text-anchor=${anchor}>${words(node.name)}</text>
+            <text class="tick" x=${text} y=${middle - 1} text-anchor=${anchor}>${wordsOf(node.name)}</text>
             <text class="tick" x=${text} y=${middle + LINE_PX - 1} text-anchor=${anchor}>${scaled(node.bytes, "B")}</text></g>`;
 }
 
@@ -76,24 +76,14 @@ function Picture({ items }) {
 }
 
 export function Traffic() {
-    const items = answer.value.estimate?.communication ?? [];
+    const { communication: items = [], time } = answer.value.estimate ?? {};
+    /** @param {Api.Communication} item @param {"bytes_per_step" | "seconds" | "exposed_s"} of @param {string} title @param {(value: number) => string} write */
+    const figure = (item, of, title, write) => html`<${Num} title="${title}, ${sourceOf(item)}" text=${write(item[of])} value=${item[of]} unit=${unitOf(of)}
+        about=${aboutTraffic(item, of, time.terms)} />`;
     return html`
         <${Picture} items=${items} />
-        <${Scroll} label="Communication table">
-            <table class="figures tight">
-                <caption class="visually-hidden">Collectives of one step, for one device</caption>
-                <thead><tr>
-                    <th scope="col">Group</th><th scope="col">Collective</th><th scope="col">Level</th>
-                    <th scope="col" class="n">Bytes per step</th><th scope="col" class="n">Time</th>
-                    <th scope="col" class="n">Exposed</th>
-                </tr></thead>
-                <tbody>${items.map((item) => html`
-                    <tr key=${item.group + item.collective + item.level}>
-                        <th scope="row">${words(item.group)}</th><td>${words(item.collective)}</td><td>${words(item.level)}</td>
-                        <td class="n">${scaled(item.bytes_per_step, "B")}</td>
-                        <td class="n">${seconds(item.seconds)}</td><td class="n">${seconds(item.exposed_s)}</td>
-                    </tr>`)}
-                </tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="Collectives of one step, for one device" columns=${["Group", "Collective", "Level", "#Bytes per step", "#Time", "#Exposed"]}
+            rows=${items.map((item) => [wordsOf(item.group), wordsOf(item.collective), wordsOf(item.level),
+                figure(item, "bytes_per_step", "Bytes per step", (value) => scaled(value, "B")), figure(item, "seconds", "Time", seconds),
+                figure(item, "exposed_s", "Exposed", seconds)])} />`;
 }

@@ -1,24 +1,33 @@
-/** The ribbon of changes, each with what it does to memory, time and fit, or why it cannot be; a click makes it. */
+/** The ribbon of changes, each with what it does to memory, time and fit, or why it cannot be; a click beside its figures makes it. */
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { memorySize } from "../../state/prefs.js";
 import { answer, change } from "../../state/store.js";
 import { change as difference } from "../../units.js";
+import { Num } from "../../widgets/explain.js";
 import { fitOf, fitText } from "../../widgets/fit.js";
+import { signed, unitOf, valueAt } from "../../widgets/values.js";
 import { followPlan, moves, outcomes } from "./state.js";
 
-/** @param {number} bytes  more or less than now */
-function more(bytes) {
-    return `${bytes < 0 ? "−" : "+"}${memorySize(Math.abs(bytes))}`;
+/** @typedef {{estimate: Api.Estimate, now: Api.Estimate}} Both */
+
+/** A difference between two estimates, which opens into both. @param {Both & {title: string, at: string}} props */
+function Delta({ estimate, now, title, at }) {
+    const [after, before] = [estimate, now].map((of) => valueAt(of, at));
+    const isAmount = unitOf(at) === "bytes";
+    return html`<${Num} title=${title} text=${!isAmount ? difference(after, before) : after === before ? "same memory" : signed(after - before, memorySize).replace(" ", "\u00a0")}
+        value=${isAmount ? after - before : after / before - 1} unit=${isAmount ? "bytes" : ""} about=${{
+            formula: isAmount ? "after - before" : "after / before - 1", inputs: { after, before }, source: "Estimates of the plan with and without the change",
+            parts: { after: estimate.explanations?.[at], before: now.explanations?.[at] } }} />`;
 }
 
-/** @param {{estimate: Api.Estimate, now: Api.Estimate}} props */
-function Effects({ estimate, now }) {
+/** @param {Both} props */
+function Effects(props) {
+    const { estimate } = props;
     return html`
-        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> ${
-            more(estimate.memory.device_total_bytes - now.memory.device_total_bytes)}</span>
-        <span>${difference(estimate.time.step_s, now.time.step_s)} step</span>
-        <span>${difference(estimate.throughput.tokens_per_s, now.throughput.tokens_per_s)} tokens/s</span>`;
+        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> <${Delta} ...${props} title="Change of memory" at="/memory/device_total_bytes" /></span>
+        <span><${Delta} ...${props} title="Change of the step" at="/time/step_s" /> step</span>
+        <span><${Delta} ...${props} title="Change of the rate" at="/throughput/tokens_per_s" /> tokens/s</span>`;
 }
 
 /** @param {{move: import("./moves.js").Move, now: Api.Estimate}} props */
@@ -28,9 +37,10 @@ function Offer({ move, now }) {
         return html`<li class="move barred" data-move=${move.id} title=${outcome.why}><b>${move.title}</b><span>not possible: ${outcome.why}</span></li>`;
     }
     return html`
-        <li><button type="button" class="move" data-move=${move.id} disabled=${!outcome} onClick=${() => change(move.changes)}>
-            <b>${move.title}</b>${outcome ? html`<${Effects} estimate=${outcome.estimate} now=${now} />` : html`<span>…</span>`}
-        </button></li>`;
+        <li class="move" data-move=${move.id}>
+            <button type="button" disabled=${!outcome} onClick=${() => change(move.changes)}>${move.title}</button>
+            ${outcome ? html`<${Effects} estimate=${outcome.estimate} now=${now} />` : html`<span>…</span>`}
+        </li>`;
 }
 
 export function WhatIf() {

@@ -8,12 +8,9 @@ import { movesOf } from "./moves.js";
 /** A slider in motion asks for its own answers only. */
 const PEACE_MS = 200;
 
-/** Says in the request whose question it is: the plan's own carries none. */
-const ANNOTATIONS = { asked_by: "what if" };
+/** @typedef {{estimate: Api.Estimate | null, why?: string}} Outcome  why: the change is not possible */
 
-/** @typedef {{estimate: Api.Estimate, why: string | undefined}} Outcome  why: the change is not possible */
-
-/** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome>}>} by id of a move */
+/** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome | undefined>}>} by id of a move */
 const told = signal({ of: "", outcomes: new Map() });
 
 export const moves = computed(() => movesOf(plan.value, accelerators.value));
@@ -21,18 +18,19 @@ export const moves = computed(() => movesOf(plan.value, accelerators.value));
 /** What is known of the moves of the plan that is shown. */
 export const outcomes = computed(() => (told.value.of === requestText.value ? told.value.outcomes : new Map()));
 
-/** @param {import("./moves.js").Move} move @param {AbortSignal} abort @returns {Promise<Outcome | null>} null: withdrawn, with all others */
-async function ask(move, abort) {
-    const request = { ...requestOf(planAfter(plan.peek(), move.changes)), annotations: ANNOTATIONS };
-    const got = await outcomeOf(api.postEstimate(request, abort));
-    return got && { estimate: got.value, why: got.problem?.errors[0]?.detail ?? got.problem?.detail };
+/** @param {Api.Estimate | api.Problem | undefined} got  nothing: of what the service left out @returns {Outcome | undefined} */
+function outcomeIn(got) {
+    if (!got) return undefined;
+    return "errors" in got ? { estimate: null, why: got.errors[0]?.detail ?? got.detail } : { estimate: got };
 }
 
 /** @param {string} of @param {AbortSignal} abort */
 async function askAll(of, abort) {
     const asked = moves.peek();
-    const answers = await Promise.all(asked.map((move) => ask(move, abort)));
-    if (!abort.aborted) told.value = { of, outcomes: new Map(asked.map((move, at) => [move.id, answers[at]])) };
+    const requests = asked.map(({ changes }) => requestOf(planAfter(plan.peek(), changes)));
+    const got = await outcomeOf(api.postEstimates(requests, abort));
+    if (got === null) return;
+    told.value = { of, outcomes: new Map(asked.map((move, at) => [move.id, outcomeIn(got.problem ?? got.value[at])])) };
 }
 
 /** Asks for as long as the ribbon is shown. @returns {() => void} */

@@ -7,6 +7,7 @@
 import { computed } from "@preact/signals";
 import { html } from "../../html.js";
 import { at_s } from "../../state/look.js";
+import { plan } from "../../state/store.js";
 import { exact } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Plain } from "../../widgets/plain.js";
@@ -23,10 +24,29 @@ function speakerOf({ stage, rank }) {
     return place !== null && place.coordinates.pipeline === stage ? place.rank : rank;
 }
 
+/** Stages on from the one that sends. @type {Record<string, number>} */
+const SENDS = { send_output: 1, send_gradient: -1 };
+
+/** Schedules that lay the model over the stages there and back: every other chunk runs from the last stage to the first. */
+const FOLDED = ["zb_v", "dualpipe"];
+
+/**
+ * The devices that it runs between: both ends of a send, all of a group of a collective.
+ * @param {number[]} group @param {number} from @param {string} kind @param {number} chunk
+ */
+function endsOf(group, from, kind, chunk) {
+    const way = SENDS[kind];
+    if (way === undefined || group.length < 2) return group;
+    const back = chunk % 2 === 1 && FOLDED.includes(plan.value.extra?.parallelism?.schedule);
+    return [from, group.at((group.indexOf(from) + (back ? -way : way)) % group.length)];
+}
+
 /** @param {import("../timeline/rows.js").Row} row @param {number} span @returns {Move} */
 function moveOf(row, span) {
     const group = groups.value.find(({ kind }) => kind === row.group);
-    return { row, span, kind: shown.value.kinds[row.kind[span]], members: group ? groupOf(group, speakerOf(row)) : [], level: group?.level };
+    const kind = shown.value.kinds[row.kind[span]];
+    const from = speakerOf(row);
+    return { row, span, kind, members: group ? endsOf(groupOf(group, from), from, kind, row.chunk[span]) : [], level: group?.level };
 }
 
 /** @param {number} now_s @returns {Move[]} */

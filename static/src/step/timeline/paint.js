@@ -34,7 +34,8 @@ function paintAxis(context, { layout, view }) {
         context.fillStyle = colour("line");
         context.fillRect(x - 0.5, layout.lanesTop - 5, 1, layout.stairsEnd - layout.lanesTop + 5);
         context.fillStyle = colour("muted");
-        if (x + context.measureText(text).width < layout.width) context.fillText(text, x + 3, 13);
+        const { width } = context.measureText(text);
+        context.fillText(text, x + width < layout.width ? x + 3 : x - width - 3, 13);
     }
 }
 

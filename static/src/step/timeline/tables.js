@@ -6,9 +6,12 @@ import { units } from "../../state/prefs.js";
 import { timeline } from "../state.js";
 import { exact, gigabytes, percent, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
+import { Num } from "../../widgets/explain.js";
 import { Notes } from "../../planner/details.js";
 import { Fold } from "../../widgets/fold.js";
 import { Plain } from "../../widgets/plain.js";
+import { titleOf } from "../../widgets/terms.js";
+import { unitOf, writerOf } from "../../widgets/values.js";
 import { kindLook, laneWords } from "./kinds.js";
 import { runningAt, shown, stageShown } from "./shown.js";
 import { sumsOf } from "./sums.js";
@@ -60,11 +63,29 @@ function bubble_s({ begin_s, end_s, busy_s }) {
     return Math.max(0, end_s - begin_s - busy_s);
 }
 
+/** Figures of a stage in the order of their columns: how each comes about, from which of them. @type {Record<string, [formula: string, inputs?: string[]]>} */
+const OF_STAGE = {
+    busy_s: ["sum of its passes, exposed communication inside them included"],
+    bubble_s: ["end_s - begin_s - busy_s", ["end_s", "begin_s", "busy_s"]],
+    idle_ratio: ["1 - busy_s / (end_s - begin_s)", ["busy_s", "end_s", "begin_s"]],
+    begin_s: ["start of its first pass"], end_s: ["end of its last pass"],
+    base_bytes: ["what stays from step to step, as in the memory of the plan"],
+    peak_bytes: ["the highest step of what passes keep and gather, beyond base_bytes", ["base_bytes"]],
+};
+
+/** @param {{of: string, stage: any}} props  stage: its figures by name */
+function StageNum({ of, stage: figures }) {
+    const value = figures[of];
+    if (value === undefined) return "–";
+    const [formula, inputs = []] = OF_STAGE[of];
+    const text = of.endsWith("bytes") ? gigabytes(value, units.value) : writerOf(of)(value);
+    return html`<${Num} title="${titleOf(of)}, stage ${figures.stage}" text=${text} value=${value} unit=${unitOf(of)}
+        about=${{ formula, inputs: Object.fromEntries(inputs.map((name) => [name, figures[name]])), source: "The simulated step" }} />`;
+}
+
 function Stages() {
     const { stages, stairsOfStage } = shown.value;
     const unit = units.value;
-    /** @param {number | undefined} bytes */
-    const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
         <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
             <${Plain} tight label="Stages of the pipeline over one step"
@@ -72,8 +93,8 @@ function Stages() {
                 more=${(at) => (stages[at].stage === stageShown.value ? { "aria-current": "true" } : {})}
                 rows=${stages.map((item) => [
                     html`<button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button>`,
-                    item.rank, seconds(item.busy_s), seconds(bubble_s(item)), percent(item.idle_ratio), seconds(item.begin_s), seconds(item.end_s),
-                    size(stairsOfStage.get(item.stage)?.base_bytes), size(stairsOfStage.get(item.stage)?.peak_bytes)])} />`}
+                    item.rank, ...Object.keys(OF_STAGE).map((of) => html`
+                        <${StageNum} of=${of} stage=${{ ...stairsOfStage.get(item.stage), ...item, bubble_s: bubble_s(item) }} />`)])} />`}
         <//>`;
 }
 

@@ -1,0 +1,115 @@
+/* What the optimizer does at the end of a step, on devices and on hosts. */
+#include "engine/answer/step_parts.h"
+
+#include "engine/extremes.h"
+#include "engine/memory/offload.h"
+#include "engine/placement/adapter.h"
+#include "engine/placement/ranks.h"
+#include "engine/price/host.h"
+
+static const double optimizer_bandwidth_ratio = 0.85;
+
+/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
+static double
+host_sweep_s(const sl_memory_case *c)
+{
+    double seconds = 0.0;
+
+    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++) {
+        const sl_held held = sl_schedule_all_held(c->plan, r);
+        seconds += sl_host_measure(c, &held).sweep_s;
+    }
+    return seconds;
+}
+
+/* How often gradients go down. */
+static double
+host_rounds(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : sl_step_data_rounds(c).reduces;
+}
+
+sl_host_step
+sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
+{
+    return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+}
+
+/* On the host: gradients go down under backward as they are reduced, Megatron's when all are
+ * summed; then the update, and the parameters up again. */
+static void
+evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
+                   double backward_s, sl_time *out)
+{
+    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
+    const sl_host_step step = sl_step_on_host(c, most);
+    const double sent_s =
+        sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
+
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
+                {"parameters", trained}, {"host_update_s", step.update_s},
+                {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
+                {"parameters_s", step.parameters_s},
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
+}
+
+/* What the stage holds whose update takes longest, and the rate of the memory there. */
+static const sl_holding *
+find_slowest_update(const sl_memory_case *c, double *rate)
+{
+    const sl_holding *most = sl_holding_of(c->holdings, 0);
+
+    *rate = c->slice->accelerator->memory_bytes_per_s;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
+        const sl_holding *holding = sl_holding_of(c->holdings, r);
+        if (holding->elements.all * *rate <= most->elements.all * own)
+            continue;
+        most = holding;
+        *rate = own;
+    }
+    return most;
+}
+
+/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
+ * update, which reads and writes states and master weights and writes the parameters. Zeroing
+ * sweeps the whole local gradient. */
+void
+sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out)
+{
+    const sl_shards *shards = &c->holdings->shards;
+    double rate = 0.0;
+    const sl_holding *most = find_slowest_update(c, &rate);
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    sl_layout adapters;
+    const sl_elements trained =
+        frozen ? sl_states_trained(c->workload, &most->elements, &adapters) : most->elements;
+    const sl_layout layout = frozen ? adapters : most->layouts.all;
+
+    if (c->workload->offload.optimizer) {
+        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, out);
+        return;
+    }
+
+    const double g = layout.gradient_bytes;
+    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
+    const double all = sl_larger(1.0, trained.all);
+    const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));
+    const double zeroed = g * sl_states_at_rest(&trained, &shards->gradients) / all;
+    /* Without a master copy the update reads the parameters themselves. */
+    const double weights = layout.master_bytes > 0.0
+                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
+                               : 2.0 * layout.parameter_bytes;
+    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
+    const double bandwidth = optimizer_bandwidth_ratio * rate;
+
+    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
+    const double host_s = host_sweep_s(c) * (sharded + g);
+
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP,
+                trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
+                {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
+                {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
+                {"bandwidth_bytes_per_s", bandwidth});
+}

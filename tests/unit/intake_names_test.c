@@ -1,0 +1,120 @@
+/* Names that sites give their accelerators, from what a tool prints to a part of the catalogue. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "catalogued.h"
+#include "harness.h"
+#include "intake/draft.h"
+#include "intake/format.h"
+
+static sl_catalog *catalog;
+
+/* "a, b" of the parts that sinfo's word may mean, "? a, b" where the word is only near to them. */
+static void
+name_parts(const char *word, char *out, size_t size)
+{
+    char text[256];
+    sl_errors err = {0};
+    const sl_format *used = NULL;
+    uint32_t confidence = 0;
+    sl_arena *const arena = sl_arena_new(64 << 20);
+    sl_draft *const draft = calloc(1, sizeof *draft);
+    CU_ASSERT_FATAL(arena != NULL && draft != NULL);
+    sl_findings *const findings = sl_findings_new(arena);
+
+    CU_ASSERT_TRUE(
+        sl_text_format(text, sizeof text, "NODELIST GRES STATE\nn1 gpu:%s:4 idle\n", word));
+    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
+    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, arena, draft, &err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(draft->pool_count, 1);
+    const sl_draft_pool *const pool = &draft->pools[0];
+    (void)sl_text_copy(out, size, pool->part != NULL ? pool->part->accelerator.id : "");
+    if (pool->part == NULL && pool->candidates_near)
+        (void)sl_text_copy(out, size, "? ");
+    for (uint32_t i = 0; i < pool->candidate_count && pool->part == NULL; i++) {
+        const size_t length = strlen(out);
+        (void)sl_text_format(out + length, size - length, "%s%s", i > 0 ? ", " : "",
+                             pool->candidates[i]->accelerator.id);
+    }
+    free(draft);
+    sl_arena_free(arena);
+}
+
+static void
+expect_names(const char *const (*names)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char parts[512];
+        name_parts(names[i][0], parts, sizeof parts);
+        sl_expect_text(parts, names[i][1], names[i][0]);
+    }
+}
+
+static void
+a_memory_at_the_end_of_a_name_tells_parts_apart(void)
+{
+    static const char *const names[][2] = {
+        {"l40s-48", "nvidia-l40s"},
+        {"h100_94gb", "nvidia-h100-nvl-94gb"},
+        {"a100-sxm-80gb", "nvidia-a100-sxm4-80gb"},
+        {"v100-32", "nvidia-v100-sxm2-32gb, nvidia-v100-pcie-32gb"},
+        {"v100-32g", "nvidia-v100-sxm2-32gb"},
+        {"a100.40gb", "nvidia-a100-sxm4-40gb, nvidia-a100-pcie-40gb"},
+        {"A100_80", "nvidia-a100-sxm4-80gb, nvidia-a100-pcie-80gb"},
+        {"a100-80g", "nvidia-a100-sxm4-80gb"},
+        {"h100-80", "nvidia-h100-sxm5-80gb, nvidia-h100-pcie-80gb"},
+    };
+    expect_names(names, sizeof names / sizeof names[0]);
+}
+
+/* As submissions to MLPerf spell them, blanks aside. */
+static void
+words_around_a_name_are_passed(void)
+{
+    static const char *const names[][2] = {
+        {"NVIDIA_A100-SXM4-40GB_(400W_TDP)", "nvidia-a100-sxm4-40gb"},
+        {"NVIDIA_H200-SXM-141GB-CTS", "nvidia-h200-sxm-141gb"},
+        {"NVIDIA_GH200_Grace_Hopper_Superchip_144GB", "nvidia-gh200-144gb"},
+    };
+    expect_names(names, sizeof names / sizeof names[0]);
+}
+
+static void
+other_numbers_at_the_end_of_a_name_are_of_the_name(void)
+{
+    static const char *const names[][2] = {
+        {"nvidia_gh200_480gb", "nvidia-gh200-96gb"}, /* 480 GB are its host's */
+        {"rtx_4090", "nvidia-rtx-4090"},
+        {"mi-100", "amd-mi100"},
+        /* No A100 has as much: what is left of it is near to what there is. */
+        {"a100-24", "? nvidia-a100-sxm4-40gb, nvidia-a100-sxm4-80gb, nvidia-a100-pcie-40gb, "
+                    "nvidia-a100-pcie-80gb, nvidia-a100-sxm4-64gb"},
+    };
+    expect_names(names, sizeof names / sizeof names[0]);
+}
+
+static void
+what_is_near_begins_alike(void)
+{
+    static const char *const names[][2] = {
+        {"mi250-box", "? amd-mi250x, amd-mi250x-gcd, amd-mi250"},
+        {"vega_20", "? "}, /* not H200, which holds a 20 */
+        {"l4-24g-x", "? nvidia-l4, nvidia-l40, nvidia-l40s"},
+    };
+    expect_names(names, sizeof names / sizeof names[0]);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(a_memory_at_the_end_of_a_name_tells_parts_apart),
+        SL_CASE(words_around_a_name_are_passed),
+        SL_CASE(other_numbers_at_the_end_of_a_name_are_of_the_name),
+        SL_CASE(what_is_near_begins_alike),
+    };
+    return sl_run_catalogued(argc, argv, "intake_names", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
+}
