@@ -19,6 +19,18 @@ test('a change is as large as it was measured, or off by the difference of the e
     assert.equal(precision.median, null);
 });
 
+test('a source of many rows does not hide another, whose median stands beside that of all', () => {
+    const many = [4, 5, 6, 7].map((predicted, tp) => result({ model: 'a', tp: String(tp) }, 1, predicted));
+    const few = [1, 9].map((predicted, tp) => {
+        const { row, ...rest } = result({ model: 'b', tp: String(tp) }, 1, predicted);
+        return { ...rest, row: { ...row, source: 'two' } };
+    });
+    const [, { pairs, sources }] = changesWithin([...many, ...few]);
+    assert.equal(pairs, 7);
+    assert.deepEqual(sources.map(({ source, pairs: own }) => [source, own]), [['one', 6], ['two', 1]]);
+    assert.ok(Math.abs(sources[1].median - Math.log(9)) < 1e-12);
+});
+
 test('rank correlation is 1 in order, -1 against it, and shares ranks of ties', () => {
     assert.equal(rankCorrelation([1, 2, 3], [10, 20, 30]), 1);
     assert.equal(rankCorrelation([1, 2, 3], [3, 2, 1]), -1);

@@ -7,6 +7,10 @@ static const double persistent_elements = 1e5;
 static const double reuse_elements = 1e9;
 
 static const double operator_kernels = 2.0; /* as host_operator_s of PyTorch counts them */
+/* Host time of a view (narrow, view, select), of that of a kernel: it is dispatched, not launched. */
+static const double view_ratio = 0.25;
+static const double gather_views = 2.0;
+static const double reduce_views = 3.0;
 static const double gather_passes = 3.0;
 static const double reduce_passes = 4.0;
 
@@ -58,22 +62,22 @@ sl_lists_count(const sl_memory_case *c, const sl_stage *stage)
 }
 
 static double
-parts_s(const sl_memory_case *c, double parts, double bytes)
+parts_s(const sl_memory_case *c, double parts, double views, double bytes)
 {
     if (parts <= 0.0)
         return 0.0;
-    return parts * c->software->host_operator_s / operator_kernels +
+    return parts * (1.0 + views * view_ratio) * c->software->host_operator_s / operator_kernels +
            sl_kernel_memory_s(c->slice, bytes, c->slice->streaming.residual_ratio);
 }
 
 double
 sl_lists_gather_s(const sl_memory_case *c, double tensors, double ranks, double bytes)
 {
-    return parts_s(c, tensors * ranks, gather_passes * bytes);
+    return parts_s(c, tensors * ranks, gather_views, gather_passes * bytes);
 }
 
 double
 sl_lists_reduce_s(const sl_memory_case *c, double tensors, double ranks, double bytes)
 {
-    return parts_s(c, tensors * ranks, reduce_passes * bytes);
+    return parts_s(c, tensors * ranks, reduce_views, reduce_passes * bytes);
 }

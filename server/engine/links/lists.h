@@ -26,10 +26,12 @@ sl_lists sl_lists_count(const sl_memory_case *c, const sl_stage *stage);
 /**
  * Seconds around the collectives of one gather or reduction, in which nothing else runs, 0 without
  * tensors:
- *   tensors x ranks x host_operator_s / 2 + passes x bytes / (copy rate)
+ *   tensors x ranks x (1 + views / 4) x host_operator_s / 2 + passes x bytes / (copy rate)
  * The host cuts each tensor into parts and copies each by itself between the list and the buffer
- * that NCCL takes: a kernel a part, of the two that an operator is in host_operator_s. A gather
- * zeroes its buffer and copies it (3 passes), a reduction divides and copies (4).
+ * that NCCL takes: a kernel a part, of the two that an operator is in host_operator_s, and views: a
+ * gather narrows the tensor and selects in the buffer (2), a reduction flattens it first (3). A
+ * view takes the host a quarter of a kernel: about 2 us, half of it Python's, of pytorch issue
+ * 41383. A gather zeroes its buffer and copies it (3 passes), a reduction divides and copies (4).
  * tensors [count], ranks [count], bytes [bytes] of all tensors, whole
  * Source: DeepSpeed 0.3 runtime/zero/partition_parameters.py (_allgather_param,
  * _reduce_scatter_gradient), stage3.py (average_tensor); PyTorch 1.8 ProcessGroupNCCL.cpp

@@ -33,20 +33,29 @@ function groupBy(results, keyOf) {
 const answered = (results) => results.filter(({ refusal, row }) =>
     refusal === undefined && row.completeness === 'full');
 
+/** Errors of the predicted ratios of pairs that differ in `change` alone, with the source of each. */
+function ratioErrors(results, change) {
+    const same = told.filter((name) => name !== change && !follows[change]?.includes(name));
+    return groupBy(results, ({ row }) => JSON.stringify(same.map((name) => row.published[name] ?? '')))
+        .flatMap((group) => group.flatMap((one, i) => group.slice(i + 1)
+            .filter((other) => other.row.published[change] !== one.row.published[change])
+            .map((other) => ({ source: one.row.source, error: Math.abs(one.error - other.error) }))));
+}
+
+const counted = (errors) => ({ pairs: errors.length,
+    median: quantile(errors.map(({ error }) => error), 0.5) });
+
 /**
  * Of each pair that differs in one column alone, the error of the predicted ratio:
- * ln((p1 / p2) / (m1 / m2)).
- * @returns {{change, pairs, median}[]}
+ * ln((p1 / p2) / (m1 / m2)). A source of many rows decides the median over all, so each has its own.
+ * @returns {{change, pairs, median, sources: {source, pairs, median}[]}[]}
  */
 export function changesWithin(results) {
     return changes.map((change) => {
-        const same = told.filter((name) => name !== change && !follows[change]?.includes(name));
-        const errors = groupBy(answered(results), ({ row }) =>
-            JSON.stringify(same.map((name) => row.published[name] ?? '')))
-            .flatMap((group) => group.flatMap((one, i) => group.slice(i + 1)
-                .filter((other) => other.row.published[change] !== one.row.published[change])
-                .map((other) => Math.abs(one.error - other.error))));
-        return { change, pairs: errors.length, median: quantile(errors, 0.5) };
+        const errors = ratioErrors(answered(results), change);
+        const sources = groupBy(errors, ({ source }) => source)
+            .map((own) => ({ source: own[0].source, ...counted(own) }));
+        return { change, ...counted(errors), sources };
     });
 }
 
@@ -106,8 +115,9 @@ const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} 
 export function compareReport(results) {
     return [
         'changes within a source: error of the predicted ratio of two runs that differ in one thing',
-        ...changesWithin(results).map(({ change, pairs, median }) =>
-            `${change.padEnd(12)}  ${String(pairs).padStart(5)} pairs  median ${percent(median)}`),
+        ...changesWithin(results).map(({ change, pairs, median, sources }) =>
+            [`${change.padEnd(12)}  ${String(pairs).padStart(5)} pairs  median ${percent(median)}`,
+                ...sources.map((own) => `${own.source} ${own.pairs}: ${percent(own.median)}`)].join('  ')),
         '',
         'choices: rank correlation over a source, and over the plans of one question (at least five); '
             + 'regret of the plan predicted fastest',
