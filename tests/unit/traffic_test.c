@@ -1,4 +1,6 @@
 /* What ranks send each other: in which element type, over which links, under what. */
+#include <math.h>
+
 #include "engine/answer/evaluate.h"
 #include "engine/answer/step_parts.h"
 #include "engine/links/collective.h"
@@ -124,6 +126,48 @@ fsdp_gathers_in_the_type_it_is_told(void)
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * (matrices + 2.0 * (n - matrices)), 1e-8, "1 byte of the linear layers");
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) <= 2.0 * n);
+}
+
+/* Rows as 24 ranks send them: each as many as the first. */
+static double
+sent(double rows)
+{
+    return 24.0 * ceil(rows / 24.0);
+}
+
+/* fully_shard divides each tensor by whole rows and sends empty ones for those that a rank lacks;
+ * FSDP 1's flat parameters have none. */
+static void
+fsdp_sends_empty_rows_with_the_others(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double keys = 512.0;
+    const double mlp = 2.0 * sent(FFN) * HIDDEN + sent(HIDDEN) * FFN;
+    const double block =
+        (2.0 * sent(HIDDEN) + 2.0 * sent(keys)) * HIDDEN + mlp + 2.0 * sent(HIDDEN);
+    const double root = 2.0 * sent(ROWS) * HIDDEN + sent(HIDDEN);
+    const double made = sl_fixture_llama_block();
+    const double head = ROWS * HIDDEN + HIDDEN;
+
+    cluster = sl_fixture_cluster(3);
+    q.plan.data = 24;
+    q.workload.global_batch = 48;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER),
+                   2.0 * 4.0 * (BLOCKS * block + root), 1e-8, "reduced in fp32");
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
+                   2.0 * 2.0 * (2.0 * BLOCKS * block + root), 1e-8, "gathered in bf16");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+                   2.0 * (head + made) + 4.0 * (block + block / 24.0), 1e-8,
+                   "bf16 gradients have none, the reduction's input and output have");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root + 3.0 * block),
+                   1e-8, "in use, prefetched and the flat output");
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"mlp"}};
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root + BLOCKS * (block - mlp)), 1e-8, "all but modules is the root's");
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_BLOCK};
+    q.workload.framework = SL_FRAMEWORK_FSDP1;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 4.0 * sl_fixture_llama_all(),
+                   1e-8, "FSDP 1");
 }
 
 static void
@@ -379,6 +423,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_sums_in_the_type_it_reduces_in),
     SL_CASE(fsdp_reduces_in_the_type_it_is_told),
     SL_CASE(fsdp_gathers_in_the_type_it_is_told),
+    SL_CASE(fsdp_sends_empty_rows_with_the_others),
     SL_CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
     SL_CASE(early_deepspeed_copies_the_part_of_each_rank),
     SL_CASE(early_deepspeed_gathers_large_blocks_three_times),

@@ -219,7 +219,8 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
 {
     const sl_data_rounds rounds = groups->rounds;
     const sl_elements *elements = &holding->elements;
-    const double bytes = sl_states_gathered_bytes(c->workload, &holding->layouts.all, elements);
+    const sl_elements sent = sl_holding_sent(c->holdings, holding);
+    const double bytes = sl_states_gathered_bytes(c->workload, &holding->layouts.all, &sent);
     const sl_lists lists = sl_lists_count(c, &holding->stage);
     const double again = 1.0 + lists.again_ratio * rounds.starts / rounds.gathers;
     const double one_s = over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges->gathers,
@@ -227,7 +228,7 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
                          sl_lists_gather_s(c, lists.gathered, groups->shard.ranks, bytes);
 
     /* What is gathered first stays from forward to backward, which needs it last. */
-    const double first = edges->first / sl_larger(1.0, elements->all);
+    const double first = edges->first / sl_larger(1.0, sent.all);
     d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * first;
     d->gather_bytes = d->gathered * again * bytes;
     d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
@@ -243,7 +244,7 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     const bool sharded = c->plan->zero_stage >= 1;
     const sl_data_rounds rounds = groups->rounds;
     const sl_holding *holding = sl_holding_of(c->holdings, r);
-    const sl_elements *elements = &holding->elements;
+    const sl_elements sent = sl_holding_sent(c->holdings, holding);
     const sl_layout *layout = &holding->layouts.all;
     const sl_edges edges = sl_gather_edges(c, holding);
 
@@ -252,10 +253,9 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     d->gather_s = d->gather_bytes = d->first_s = d->fetch_s = d->gathered = 0.0;
     d->gather_exposed_s = d->reduce_exposed_s = d->copied_s = 0.0;
     d->copy_level = SL_LEVEL_SCALE_UP;
-    const double routed = elements->all > 0.0 ? elements->routed / elements->all : 0.0;
-    const double reduce_bytes =
-        elements->all * sl_states_reduce_bytes(c->workload, layout) +
-        sl_adapter_element_bytes(&c->workload->adapter) * elements->adapters;
+    const double routed = sent.all > 0.0 ? sent.routed / sent.all : 0.0;
+    const double reduce_bytes = sent.all * sl_states_reduce_bytes(c->workload, layout) +
+                                sl_adapter_element_bytes(&c->workload->adapter) * sent.adapters;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
         rounds.reduces * (over_data_s(groups, groups->reduce, edges.reduces,
@@ -274,7 +274,7 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
     d->whole = !c->software->traced_sharding &&
                sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    d->last = edges.last / sl_larger(1.0, elements->all);
+    d->last = edges.last / sl_larger(1.0, sent.all);
     d->last_s = d->last * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
     if (rounds.gathers > 0.0)
         measure_gathers(c, groups, holding, &edges, routed, d);

@@ -88,7 +88,7 @@ sl_step_unit_elements(const sl_memory_case *c, uint32_t kind, double *root)
         *root = all;
         return 0.0;
     }
-    const sl_unit_split split = sl_unit_of(&c->plan->unit, c->slice, &model->kinds[kind], all);
+    const sl_unit_split split = sl_unit_even(&c->plan->unit, c->slice, &model->kinds[kind], all);
     *root = split.largest > 0.0 ? split.root : all;
     return all - *root;
 }

@@ -51,7 +51,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_GATHERED_PARAMETERS] =
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
-         "precision that computes; all of the rank where they are not let go; DeepSpeed: at most "
+         "precision that computes, under fully_shard with the empty rows that make shards alike; "
+         "all of the rank where they are not let go; DeepSpeed: at most "
          "stage3_max_live_parameters, or one matrix that is larger; DataParallel: the copy of the "
          "model that a device is lent",
          "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},

@@ -17,39 +17,62 @@ static const double megatron_bucket_elements_per_rank = 1e6;
 static const double ddp_bucket_bytes = 25.0 * 1048576.0;
 
 typedef struct units {
-    double largest, root, head, all;
-    double routed; /* of the largest */
-    double ends;   /* of the root, embedding and head */
+    double largest, root, all; /* as gathered and sent to be reduced */
+    double routed;             /* of the largest */
+    double largest_made;       /* as autograd makes their gradients, without empty rows: */
+    double root_made, head;
+    double ends; /* of the root, embedding and head */
 } units;
+
+/* One layer of a kind. */
+static sl_unit_block
+block_of(const sl_memory_case *c, uint32_t kind, double *routed)
+{
+    const sl_kind_price *price = &c->prices[kind];
+    const sl_degree over = c->holdings->padded;
+    const sl_padding *padding = &c->holdings->kinds[kind];
+    const double empty = over.dense > 0.0 ? over.routed * padding->routed : 0.0;
+
+    *routed = price->routed_elements + empty;
+    return (sl_unit_block){
+        .elements = price->elements,
+        .sent = over.dense > 0.0 ? price->elements + over.dense * padding->dense + empty
+                                 : price->elements,
+        .over = over,
+    };
+}
 
 static units
 measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    const sl_kind_price *prices = c->prices;
     static const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* a graph wraps nothing else */
     const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        const double elements = stage->layers[k] * prices[k].elements;
-        if (stage->layers[k] == 0)
+        const double layers = stage->layers[k];
+        double routed = 0.0;
+        if (layers == 0.0)
             continue;
-        u.all += elements;
+        const sl_unit_block block = block_of(c, k, &routed);
+        u.all += layers * block.sent;
         if (sl_schedule_is_block(model, k)) {
-            const sl_unit_split split =
-                sl_unit_of(unit, c->slice, &model->kinds[k], prices[k].elements);
-            u.root += stage->layers[k] * split.root;
-            if (split.largest > u.largest) {
-                u.largest = split.largest;
-                u.routed = sl_smaller(split.largest, prices[k].routed_elements);
+            const sl_unit_split split = sl_unit_of(unit, c->slice, &model->kinds[k], &block);
+            u.root += layers * split.root_sent;
+            u.root_made += layers * split.root;
+            if (split.largest > u.largest_made) {
+                u.largest = split.largest_sent;
+                u.largest_made = split.largest;
+                u.routed = sl_smaller(split.largest_sent, routed);
             }
         } else {
-            u.root += elements;
-            u.ends += elements;
+            u.root += layers * block.sent;
+            u.root_made += layers * block.elements;
+            u.ends += layers * block.elements;
         }
         if (!sl_schedule_is_block(model, k) && k != model->layers[0])
-            u.head += elements;
+            u.head += layers * block.elements;
     }
     return u;
 }
@@ -62,6 +85,13 @@ head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
     const bool one_table = c->question->model->tied && stage->first && stage->last;
 
     return one_table ? u->ends : stage->last ? u->head : 0.0;
+}
+
+/* Gradients as autograd made them [bytes], and the reduction's input. */
+static double
+whole_gradients(const sl_memory_case *c, double made, double input)
+{
+    return sl_states_wait(c->workload, c->plan) ? sl_larger(made, input) : made + input;
 }
 
 static void
@@ -90,18 +120,17 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
     const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
     const double reduced = copied ? width : 0.0;
-    const double whole =
-        sl_states_wait(c->workload, c->plan) ? sl_larger(kept, reduced) : kept + reduced;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients = kept * head + u->largest * whole;
+    out->backward_gradients =
+        kept * head + whole_gradients(c, kept * u->largest_made, reduced * u->largest);
     const sl_elements block = {.all = u->largest, .routed = u->routed};
     out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
-    out->root_gradients = u->root * whole;
+    out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
-    out->root_made = kept * u->root;
+    out->root_made = kept * u->root_made;
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
@@ -127,9 +156,9 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     if (layout.gradient_bytes <= 0.0)
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients = u->largest * (kept + reduced);
+    out->backward_gradients = kept * u->largest_made + reduced * u->largest;
     out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
-    out->root_gradients = (u->root - head) * (kept + reduced);
+    out->root_gradients = kept * (u->root_made - head) + reduced * (u->root - head);
     out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
 }
 
@@ -183,7 +212,7 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
     const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
 
     out->stepped_head = gradient * head_elements(c, stage, u);
-    out->stepped_root = gradient * u->root;
+    out->stepped_root = gradient * u->root_made;
     out->stepped_block = gradient * largest_matrix(c, stage);
 }
 
@@ -228,7 +257,7 @@ embedding_elements(const sl_memory_case *c, const sl_stage *stage)
 static sl_edges
 edges_of(const sl_memory_case *c, const sl_holding *holding)
 {
-    const double all = holding->elements.all;
+    const double all = sl_holding_sent(c->holdings, holding).all;
     const double bytes = holding->layouts.all.gradient_bytes;
     double bucket = all;
 
@@ -263,7 +292,7 @@ sl_edges
 sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
 {
     const sl_edges edges = edges_of(c, holding);
-    const double all = holding->elements.all;
+    const double all = sl_holding_sent(c->holdings, holding).all;
 
     return (sl_edges){sl_smaller(all, edges.first), sl_smaller(all, edges.last),
                       sl_larger(1.0, edges.gathers), sl_larger(1.0, edges.reduces)};

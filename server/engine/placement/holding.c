@@ -4,16 +4,12 @@
 
 _Static_assert(SL_PIPELINE_MAX <= UINT8_MAX + 1, "a byte numbers every rank of a pipeline");
 
-typedef struct padding {
-    double dense, routed;
-} padding;
-
-/* Of one layer: what the fullest rank has beyond an even part, tensor by tensor. */
-static padding
+/* Of one layer, tensor by tensor. */
+static sl_padding
 pad_kind(const sl_slice *slice, const sl_layer_kind *kind, const sl_kind_price *price,
          const sl_degree *degree)
 {
-    padding most = {0.0, 0.0};
+    sl_padding most = {0.0, 0.0};
 
     for (uint32_t i = 0; i < kind->tensor_count; i++) {
         const sl_tensor *tensor = &kind->tensors[i];
@@ -22,8 +18,8 @@ pad_kind(const sl_slice *slice, const sl_layer_kind *kind, const sl_kind_price *
         else
             most.dense += sl_slice_shard_elements(slice, tensor, degree->dense);
     }
-    return (padding){most.dense - (price->elements - price->routed_elements) / degree->dense,
-                     most.routed - price->routed_elements / degree->routed};
+    return (sl_padding){most.dense - (price->elements - price->routed_elements) / degree->dense,
+                        most.routed - price->routed_elements / degree->routed};
 }
 
 /* Over no ranks: none. */
@@ -31,11 +27,11 @@ static void
 pad(const sl_model *model, uint32_t ranks, const sl_slice *slice, const sl_kind_price *prices,
     const sl_degree *degree, sl_holdings *out)
 {
-    padding kinds[SL_KINDS_MAX];
+    sl_padding *kinds = out->kinds;
 
     for (uint32_t k = 0; k < model->kind_count; k++)
         kinds[k] = degree->dense > 0.0 ? pad_kind(slice, &model->kinds[k], &prices[k], degree)
-                                       : (padding){0.0, 0.0};
+                                       : (sl_padding){0.0, 0.0};
     for (uint32_t i = 0; i <= out->of[ranks - 1]; i++) {
         sl_holding *one = &out->list[i];
         one->elements.padding = one->elements.routed_padding = 0.0;

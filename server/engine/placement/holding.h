@@ -13,10 +13,16 @@ typedef struct sl_holding {
     sl_layouts layouts;
 } sl_holding;
 
+/* Of one layer, what the fullest rank has beyond an even part [count of elements]. */
+typedef struct sl_padding {
+    double dense, routed;
+} sl_padding;
+
 typedef struct sl_holdings {
     sl_chunking cut;
     sl_shards shards;
     sl_degree padded; /* over as many ranks elements have their padding; 0: none has any */
+    sl_padding kinds[SL_KINDS_MAX]; /* ... of each kind of layer, where it is not 0 */
     uint8_t
         of[SL_PIPELINE_MAX]; /* index into list: what repeats the rank before shares its entry */
     sl_holding list[SL_PIPELINE_MAX];
@@ -36,6 +42,13 @@ sl_holding_of(const sl_holdings *holdings, uint32_t rank)
 {
     assert(rank < SL_PIPELINE_MAX);
     return &holdings->list[holdings->of[rank]];
+}
+
+/** What a rank gathers and reduces of its elements. */
+static inline sl_elements
+sl_holding_sent(const sl_holdings *holdings, const sl_holding *holding)
+{
+    return sl_states_sent(&holding->elements, &holdings->padded);
 }
 
 /** Whether rank > 0 holds the same as the one before it (sl_schedule_repeats). */

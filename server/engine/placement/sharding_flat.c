@@ -31,7 +31,7 @@ is_root(const sl_sharding *sharding, uint32_t layer)
         return false;
     for (uint32_t i = 0; i < kind->tensor_count; i++)
         elements += sl_slice_elements(&slice, &kind->tensors[i]);
-    return sl_unit_of(unit, &slice, kind, elements).largest <= 0.0;
+    return sl_unit_even(unit, &slice, kind, elements).largest <= 0.0;
 }
 
 static uint32_t

@@ -326,6 +326,22 @@ sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan)
            sl_states_wait(workload, plan);
 }
 
+sl_elements
+sl_states_sent(const sl_elements *elements, const sl_degree *degree)
+{
+    const double routed = elements->routed_padding * degree->routed;
+    const double empty = elements->padding * degree->dense + routed;
+    sl_elements sent = *elements;
+
+    if (empty <= 0.0)
+        return sent;
+    sent.all += empty;
+    sent.routed += routed;
+    sent.matrices *= sent.all / elements->all;
+    sent.padding = sent.routed_padding = 0.0;
+    return sent;
+}
+
 static sl_elements
 routed_of(const sl_elements *e)
 {

@@ -84,6 +84,13 @@ typedef struct sl_degree {
     double routed; /* of routed experts, which fewer ranks have alike */
 } sl_degree;
 
+/**
+ * As gathered and reduced over the ranks of `degree`: each sends as much as the fullest holds, the
+ * others empty rows. Matrices grow as all do; nothing without padding.
+ * Source: fully_shard, _fsdp_param.py (_init_sharded_param pads to the size of the first chunk).
+ */
+sl_elements sl_states_sent(const sl_elements *elements, const sl_degree *degree);
+
 typedef struct sl_shards {
     sl_degree parameters;
     sl_degree gradients;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/placement/states.h"
 #include "engine/schedule/schedule.h"
 
 /* Whether a tensor lies in a module: "mlp" and "mlp.experts" hold
@@ -27,29 +26,56 @@ module_of(const sl_unit *unit, const sl_tensor *tensor)
     return i;
 }
 
-static sl_unit_split
-split_by_module(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind)
+/* Elements of a tensor that all ranks send together. */
+static double
+sent_of(const sl_slice *slice, const sl_tensor *tensor, const sl_degree *over)
 {
-    double of[SL_UNIT_MODULES_MAX + 1] = {0.0};
-    sl_unit_split split = {0.0, 0.0};
+    const double ranks = sl_slice_is_routed(tensor) ? over->routed : over->dense;
 
-    for (uint32_t i = 0; i < kind->tensor_count; i++)
-        of[module_of(unit, &kind->tensors[i])] += sl_slice_elements(slice, &kind->tensors[i]);
-    for (uint32_t i = 0; i < unit->module_count; i++)
-        split.largest = fmax(split.largest, of[i]);
-    split.root = of[unit->module_count];
+    return ranks > 0.0 ? ranks * sl_slice_shard_elements(slice, tensor, ranks)
+                       : sl_slice_elements(slice, tensor);
+}
+
+static sl_unit_split
+split_by_module(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
+                const sl_degree *over)
+{
+    double made[SL_UNIT_MODULES_MAX + 1] = {0.0};
+    double sent[SL_UNIT_MODULES_MAX + 1] = {0.0};
+    sl_unit_split split = {0};
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const uint32_t module = module_of(unit, &kind->tensors[i]);
+        made[module] += sl_slice_elements(slice, &kind->tensors[i]);
+        sent[module] += sent_of(slice, &kind->tensors[i], over);
+    }
+    for (uint32_t i = 0; i < unit->module_count; i++) {
+        split.largest = fmax(split.largest, made[i]);
+        split.largest_sent = fmax(split.largest_sent, sent[i]);
+    }
+    split.root = made[unit->module_count];
+    split.root_sent = sent[unit->module_count];
     return split;
 }
 
 sl_unit_split
-sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind, double elements)
+sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
+           const sl_unit_block *block)
 {
     if (unit->kind == SL_UNIT_BY_MODULE)
-        return split_by_module(unit, slice, kind);
+        return split_by_module(unit, slice, kind, &block->over);
     if (unit->kind == SL_UNIT_ROOT ||
-        (unit->kind == SL_UNIT_BY_SIZE && elements < (double)unit->least))
-        return (sl_unit_split){0.0, elements};
-    return (sl_unit_split){elements, 0.0};
+        (unit->kind == SL_UNIT_BY_SIZE && block->elements < (double)unit->least))
+        return (sl_unit_split){.root = block->elements, .root_sent = block->sent};
+    return (sl_unit_split){.largest = block->elements, .largest_sent = block->sent};
+}
+
+sl_unit_split
+sl_unit_even(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind, double elements)
+{
+    const sl_unit_block block = {.elements = elements, .sent = elements};
+
+    return sl_unit_of(unit, slice, kind, &block);
 }
 
 bool
@@ -60,7 +86,7 @@ sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *sli
         return false;
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k) &&
-            sl_unit_of(unit, slice, &model->kinds[k], prices[k].elements).largest > 0.0)
+            sl_unit_even(unit, slice, &model->kinds[k], prices[k].elements).largest > 0.0)
             return false;
     return true;
 }
