@@ -16,6 +16,7 @@ typedef struct device {
     char bus[32];
     double memory_bytes; /* 0: not printed */
     bool mig;
+    bool failing; /* which was told */
     uint32_t slices;
     double slice_bytes; /* below 0 where they differ */
 } device;
@@ -223,7 +224,7 @@ take_more(reading *r, char *const cells[CELLS_MAX], uint32_t count, uint32_t lin
 {
     device *const d = &r->list[r->count - 1];
     for (uint32_t i = 0; i < count; i++)
-        sl_nvidia_check_answer(r->findings, cells[i], line, NULL);
+        sl_nvidia_check_answer(r->findings, cells[i], line, NULL, &d->failing);
     if (d->memory_bytes == 0 && total_of(cells[1], &d->memory_bytes))
         d->memory_line = line;
     if (count >= 3 && *cells[0] == '\0' && *cells[1] == '\0' && d->mig_line == 0) {
