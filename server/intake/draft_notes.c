@@ -40,10 +40,17 @@ static void
 note_name(const sl_merge *m, uint32_t index)
 {
     const sl_draft_pool *const pool = &m->draft->pools[index];
-    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    const sl_value *const named = &pool->value[SL_FIELD_ACCELERATOR];
+    const char *const name = sl_value_text(named);
     char pointer[64];
 
     spec_pointer(m->draft, index, "accelerator", pointer);
+    if (named->fact.label != SL_LABEL_NONE)
+        sl_draft_note_add(m->draft, m->arena, "part_in_features",
+                          named->fact.label == SL_LABEL_SHORT, pointer,
+                          "no resource of pool %s names a part, and a label does: \"%.60s\" is "
+                          "taken for one",
+                          pool->name, name);
     if (pool->part != NULL)
         return;
     if (name == NULL)

@@ -10,26 +10,46 @@
 
 static sl_catalog *catalog;
 
+/* A text and the draft of it. */
+typedef struct drafting {
+    sl_arena *arena;
+    sl_draft *draft;
+    sl_errors err;
+} drafting;
+
+static drafting
+draft_of(const char *text)
+{
+    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
+    const sl_format *used = NULL;
+    uint32_t confidence = 0;
+    drafting d = {.arena = sl_arena_new(64 << 20), .draft = calloc(1, sizeof *d.draft)};
+
+    CU_ASSERT_FATAL(d.arena != NULL && d.draft != NULL);
+    sl_findings *const findings = sl_findings_new(d.arena, catalog);
+    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &d.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, d.arena, d.draft, &d.err), SL_OK);
+    return d;
+}
+
+static void
+drop(drafting *d)
+{
+    free(d->draft);
+    sl_arena_free(d->arena);
+}
+
 /* "a, b" of the parts that sinfo's word may mean, "? a, b" where the word is only near to them. */
 static void
 name_parts(const char *word, char *out, size_t size)
 {
     char text[256];
-    sl_errors err = {0};
-    const sl_format *used = NULL;
-    uint32_t confidence = 0;
-    sl_arena *const arena = sl_arena_new(64 << 20);
-    sl_draft *const draft = calloc(1, sizeof *draft);
-    CU_ASSERT_FATAL(arena != NULL && draft != NULL);
-    sl_findings *const findings = sl_findings_new(arena);
 
     CU_ASSERT_TRUE(
         sl_text_format(text, sizeof text, "NODELIST GRES STATE\nn1 gpu:%s:4 idle\n", word));
-    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
-    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &err), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, arena, draft, &err), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(draft->pool_count, 1);
-    const sl_draft_pool *const pool = &draft->pools[0];
+    drafting d = draft_of(text);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
     (void)sl_text_copy(out, size, pool->part != NULL ? pool->part->accelerator.id : "");
     if (pool->part == NULL && pool->candidates_near)
         (void)sl_text_copy(out, size, "? ");
@@ -38,8 +58,7 @@ name_parts(const char *word, char *out, size_t size)
         (void)sl_text_format(out + length, size - length, "%s%s", i > 0 ? ", " : "",
                              pool->candidates[i]->accelerator.id);
     }
-    free(draft);
-    sl_arena_free(arena);
+    drop(&d);
 }
 
 static void
@@ -106,6 +125,41 @@ what_is_near_begins_alike(void)
     expect_names(names, sizeof names / sizeof names[0]);
 }
 
+/* The first pool's part, and the first note on the draft. */
+static void
+expect_label(const char *rows, const char *part, const char *note, bool guess)
+{
+    char text[512];
+
+    CU_ASSERT_TRUE(
+        sl_text_format(text, sizeof text, "NODELIST;GRES;AVAIL_FEATURES;STATE\n%s", rows));
+    drafting d = draft_of(text);
+    CU_ASSERT_FATAL(d.draft->pool_count > 0 && d.draft->note_count > 0);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    sl_expect_text(pool->part != NULL ? pool->part->accelerator.id : "", part, rows);
+    sl_expect_text(d.draft->notes[0].code, note, rows);
+    CU_ASSERT_EQUAL(d.draft->notes[0].guess, guess);
+    if (pool->part != NULL)
+        CU_ASSERT_EQUAL(pool->value[SL_FIELD_ACCELERATOR].origin, SL_FROM_LIKE);
+    drop(&d);
+}
+
+static void
+a_label_names_a_part_where_nothing_speaks_against_it(void)
+{
+    expect_label("n1;gpu:4;a10,icx;idle\n", "nvidia-a10", "part_in_features", true);
+    expect_label("n1;gpu:4;gpu_a10,icx;idle\n", "nvidia-a10", "part_in_features", false);
+    expect_label("n1;gpu:8;mi325x-256;idle\n", "amd-mi325x", "part_in_features", false);
+    /* Racks of one row, whether their nodes have devices or not. */
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a11;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:8;b200;idle\nn2;(null);B201;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a111,b11;idle\n", "nvidia-a10", "part_in_features",
+                 true);
+    /* Another memory, and a processor's generation. */
+    expect_label("n1;gpu:4;l4,80gb;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;v4;idle\n", "", "label_not_taken", false);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -114,6 +168,7 @@ main(int argc, char **argv)
         SL_CASE(words_around_a_name_are_passed),
         SL_CASE(other_numbers_at_the_end_of_a_name_are_of_the_name),
         SL_CASE(what_is_near_begins_alike),
+        SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
     };
     return sl_run_catalogued(argc, argv, "intake_names", cases, sizeof cases / sizeof cases[0],
                              &catalog);

@@ -236,7 +236,7 @@ utf16_past_memory_is_told_as_such(void)
     uint32_t confidence = 0;
     sl_arena *const arena = sl_arena_new(ARENA_BYTES);
     CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
-    sl_findings *const findings = sl_findings_new(arena);
+    sl_findings *const findings = sl_findings_new(arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(findings);
 
     for (size_t i = 0; i < SIZE; i += 2)

@@ -293,21 +293,27 @@ labels_may_name_a_part(void)
     static const struct {
         const char *features, *gres, *shown;
     } nodes[] = {
-        {"gpu,h100,cluster-h100-9", "gpu:8", "8 h100 cpus 8\n! part_in_features 1\n"},
-        {"a100,a100_40,NVLINK,amd_7742", "gpu:4",
-         "4 a100_40 label 40 cpus 8\n! part_in_features 1\n"},
+        {"gpu,h100,cluster-h100-9", "gpu:8", "8 ~h100 cpus 8\n"},
+        {"a100,a100_40,NVLINK,amd_7742", "gpu:4", "4 ~a100_40 label 40 cpus 8\n"},
         {"GPU_SKU:A100_SXM4,GPU_MEM:80GB", "gpu:4",
-         "4 A100_SXM4 label 80 cpus 8\n! memory_in_features 1\n! part_in_features 1\n"},
-        {"v100-32g", "gpu:tesla:4",
-         "4 v100-32g label 32 cpus 8\n! generic_type 1\n! part_in_features 1\n"},
-        {"gpu_mi300x", "gpu:8", "8 mi300x cpus 8\n! part_in_features 1\n"},
+         "4 ~A100_SXM4 label 80 cpus 8\n! memory_in_features 1\n"},
+        {"v100-32g", "gpu:tesla:4", "4 ~v100-32g label 32 cpus 8\n"},
+        {"gpu_mi300x", "gpu:8", "8 ~mi300x cpus 8\n"},
+        {"h20-96", "gpu:8", "8 ~h20-96 label 96 cpus 8\n"},
+        {"mi300a-128g,gpu", "gpu:4", "4 ~mi300a-128g label 128 cpus 8\n"},
+        {"gh200-144g", "gpu:1", "1 ~gh200-144g label 144 cpus 8\n"},
+        {"b200_180gb", "gpu:8", "8 ~b200_180gb label 180 cpus 8\n"},
+        {"mi325x-256", "gpu:8", "8 ~mi325x-256 label 256 cpus 8\n"},
+        {"mi355x-288gb", "gpu:8", "8 ~mi355x-288gb label 288 cpus 8\n"},
+        {"rtx_a6000", "gpu:8", "8 ~rtx_a6000 cpus 8\n"},
         /* What the resources name counts, and the label's memory tells its variants apart. */
         {"gpu,a100,hbm80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n! memory_in_features 1\n"},
         {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
-        {"h100", "gpu:l40s:4", "4 l40s cpus 8\n"},
+        {"h100", "gpu:l40s:4", "4 l40s cpus 8\n! label_contradicts 1\n"},
+        {"x1", "gpu:tesla:4", "4 tesla cpus 8\n! generic_type 1\n"},
         /* Two parts, a rack, a processor and a machine name none. */
-        {"a100,h100", "gpu:4", "4 cpus 8\n"},
-        {"v100-16g,v100-32g", "gpu:4", "4 cpus 8\n"},
+        {"a100,h100", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
+        {"v100-16g,v100-32g", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
         {"h100-3,r740,e5-2680,a100x", "gpu:4", "4 cpus 8\n"},
         {"a100aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
          "aaaaaa"
@@ -503,6 +509,6 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    sl_json_start();
-    return sl_run_cases(argc, argv, "intake_slurm", cases, sizeof cases / sizeof cases[0]);
+    return sl_run_catalogued(argc, argv, "intake_slurm", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }
