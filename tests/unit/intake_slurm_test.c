@@ -355,6 +355,14 @@ columns_that_run_together_are_told(void)
         "slurm_sinfo_text",
         "n1 usable 2 rtx_a6000\nn2 drained 1 nvidia_a100_x (drained)\nn3 usable\n"
         "! columns_run_together 3\n");
+    /* What begins behind a parenthesis has lost its number; of n3 nothing is seen to. */
+    expect_text("HOSTNAMES           GRES                STATE               \n"
+                "n1                  gpu:t4:2(S:0),gpu:l4idle                \n"
+                "n2                  gpu:t4:2(S:0),gpu:1:idle                \n"
+                "n3                  gpu:rtx_a6000:2(S:0-idle                \n",
+                "slurm_sinfo_text",
+                "n1 usable\nn2 usable\nn3 usable 2 rtx_a6000\n! columns_run_together 3\n"
+                "! gres_open 1\n");
     /* A format of fixed width cuts, and leaves a blank. */
     expect_text("NODELIST GRES STATE\nn1 gpu:tesla_v10 idle\n", "slurm_sinfo_text",
                 "n1 usable\n! gres_cut 1\n");

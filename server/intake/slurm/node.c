@@ -166,6 +166,11 @@ check_gres(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item
                          text);
         return false;
     }
+    if (gres->open && u->node->may_be_cut)
+        sl_findings_warn(u->findings, "gres_open", line, where,
+                         "\"%.60s\" is cut inside its parenthesis: devices behind it, if there are "
+                         "any, are not counted",
+                         text);
     if (gres->shares > 0)
         sl_findings_warn(u->findings, "shared_gres", line, where,
                          "jobs may share devices (shard or mps): they count as whole ones");

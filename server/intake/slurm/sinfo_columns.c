@@ -169,11 +169,17 @@ is_fixed(const sl_sinfo_table *t)
     return t->count > 1;
 }
 
-/* Devices whose number is there: what stands behind it begins. */
+/* Devices whose number is there: the last parenthesis of theirs begins, and nothing behind its
+ * end. */
 static bool
 is_counted(const sl_sinfo_cell *value)
 {
-    return memchr(value->at, '(', value->length) != NULL;
+    size_t from = value->length;
+
+    while (from > 0 && value->at[from - 1] != '(')
+        from--;
+    const char *const end = from == 0 ? NULL : memchr(value->at + from, ')', value->length - from);
+    return from > 0 && (end == NULL || end + 1 == value->at + value->length);
 }
 
 /* Cells where they stand under their names. A value that runs into the next column has lost its

@@ -30,6 +30,7 @@ typedef struct sl_slurm_gres {
     char sliced_type[SL_SLURM_TYPE_SIZE]; /* of their device: "a100", "" where it is not told */
     uint32_t shares;                      /* shard and mps units */
     bool uncounted;                       /* an accelerator has no number: it counts one */
+    bool open;                            /* the text ends inside a parenthesis */
     bool odd;                             /* an entry is not understood, and left out */
 } sl_slurm_gres;
 
