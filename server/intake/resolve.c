@@ -117,6 +117,16 @@ look_up_as_said(sl_merge *merge, const sl_value *said)
                : counted;
 }
 
+/* The node type has a part that the catalogue does not: those that its name fits as well are only
+ * like it ("habana.ai/gaudi" of the first generation). */
+static void
+doubt_unknown(sl_class *class)
+{
+    if (class->node != NULL && class->node->accelerators > 0 && class->node->accelerator == NULL &&
+        class->candidate_count > 1)
+        class->candidates_near = true;
+}
+
 /* A name that nobody knows, near to that of the part that its node type has, is that part's. */
 static void
 take_near(sl_class *class)
@@ -198,6 +208,7 @@ sl_class_resolve(sl_merge *merge, sl_class *class)
         part_of_node(merge, class);
         return;
     }
+    doubt_unknown(class);
     take_near(class);
     sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
     const bool several = class->candidate_count > 1;

@@ -160,6 +160,49 @@ a_label_names_a_part_where_nothing_speaks_against_it(void)
     expect_label("n1;gpu:4;v4;idle\n", "", "label_not_taken", false);
 }
 
+/* Where no tool printed a name, but what a device is on the bus. */
+static void
+a_number_on_the_bus_names_a_part(void)
+{
+    static const char before[] = "<system><cpu numaid=\"0\"><pci busid=\"0\" class=\"0x030200\" "
+                                 "vendor=\"0x10de\" device=\"0x2330\"><gpu dev=\"0\"/></pci>";
+    char text[512];
+
+    CU_ASSERT_TRUE(sl_text_format(text, sizeof text, "%s</cpu></system>", before));
+    drafting d = draft_of(text);
+    const sl_value *const name = &d.draft->pools[0].value[SL_FIELD_ACCELERATOR];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-h100-sxm5-80gb", "10de:2330");
+    sl_expect_text(name->fact.place.path, "pci id", "where it was read");
+    drop(&d);
+    /* One that nobody knows is not named, nor are two that differ. */
+    static const char *const others[] = {"0x2339", "0x20b2"};
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_TRUE(sl_text_format(
+            text, sizeof text,
+            "%s<pci busid=\"1\" class=\"0x030200\" vendor=\"0x10de\" device=\"%s\"><gpu "
+            "dev=\"1\"/></pci></cpu></system>",
+            i == 0 ? "<system><cpu numaid=\"0\">" : before, others[i]));
+        d = draft_of(text);
+        CU_ASSERT_PTR_NULL(d.draft->pools[0].part);
+        sl_expect_text(d.draft->notes[0].code, "accelerator_unnamed", others[i]);
+        drop(&d);
+    }
+}
+
+/* dl1 has Gaudis of the first generation, and both parts that go by the resource are later ones. */
+static void
+a_part_of_a_node_type_that_nobody_knows_is_no_other(void)
+{
+    drafting d = draft_of("{\"kind\": \"List\", \"items\": [{\"kind\": \"Node\", \"metadata\": "
+                          "{\"name\": \"n\", \"labels\": {\"node.kubernetes.io/instance-type\": "
+                          "\"dl1.24xlarge\"}}, \"status\": {\"capacity\": {\"habana.ai/gaudi\": "
+                          "\"8\"}}}]}");
+    CU_ASSERT_PTR_NULL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->notes[0].code, "unknown_accelerator", "dl1");
+    drop(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -169,6 +212,8 @@ main(int argc, char **argv)
         SL_CASE(other_numbers_at_the_end_of_a_name_are_of_the_name),
         SL_CASE(what_is_near_begins_alike),
         SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
+        SL_CASE(a_number_on_the_bus_names_a_part),
+        SL_CASE(a_part_of_a_node_type_that_nobody_knows_is_no_other),
     };
     return sl_run_catalogued(argc, argv, "intake_names", cases, sizeof cases / sizeof cases[0],
                              &catalog);

@@ -127,6 +127,21 @@ scontrol_text_is_read(void)
                    "! memory_in_features 1\n! gres_null 1\n! mig_slices 1\n");
 }
 
+/* srun -l puts the number of a task before each line, pdsh and clush a host. */
+static void
+a_launcher_may_stand_before_each_line(void)
+{
+    expect_text("0: NodeName=g1 CPUTot=8\n0:    AvailableFeatures=x\n0:    Gres=gpu:h100:8\n"
+                "0:    State=IDLE\n0: \n"
+                " 1: NodeName=g2 CPUTot=8\n 1:    Gres=gpu:h100:8 State=DOWN\n 1:\n",
+                "slurm_nodes_text", "g1 usable 8 h100 cpus 8\ng2 down 8 h100 cpus 8 (DOWN)\n");
+    expect_text("login1: NodeName=g1 CPUTot=8 Gres=gpu:h100:8 State=IDLE\n"
+                "login2: NodeName=g2 CPUTot=8 Gres=gpu:h100:8 State=IDLE\n",
+                "slurm_nodes_text", "g1 usable 8 h100 cpus 8\ng2 usable 8 h100 cpus 8\n");
+    expect_text("0: NodeName=g1 CPUTot=8\n1: NodeName=g2 CPUTot=8\n0:    Gres=gpu:h100:8\n", "none",
+                "error hosts_take_turns\n");
+}
+
 static void
 values_know_their_line(void)
 {
@@ -497,6 +512,7 @@ static const sl_case cases[] = {
     SL_CASE(trackable_resources_count_each_device_once),
     SL_CASE(states_come_to_what_can_be_used),
     SL_CASE(scontrol_text_is_read),
+    SL_CASE(a_launcher_may_stand_before_each_line),
     SL_CASE(values_know_their_line),
     SL_CASE(one_line_records_are_read),
     SL_CASE(json_of_every_version_is_read),

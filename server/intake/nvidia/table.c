@@ -38,6 +38,9 @@ typedef struct reading {
     device list[DEVICES_MAX];
 } reading;
 
+/* A part of a system on a chip, "Orin (nvgpu)", is on no bus. */
+#define ON_CHIP "(nvgpu)"
+
 /* Cells of a row that stands between bars; 0 where it does not. */
 static uint32_t
 cut(char *line, char *cells[CELLS_MAX])
@@ -81,7 +84,7 @@ take_device(reading *r, char *first, const char *second, uint32_t line)
     device *const d = &r->list[r->count++];
     *d = (device){.index = index, .line = line};
     (void)sl_text_copy(d->name, sizeof d->name, sl_cell_trim(name));
-    (void)sl_text_copy(d->bus, sizeof d->bus, second);
+    (void)sl_text_copy(d->bus, sizeof d->bus, is_bus(second) ? second : "");
     d->bus[strcspn(d->bus, " ")] = '\0';
     if (!sl_text_ends_with(d->name, "..."))
         return;
@@ -259,7 +262,7 @@ take_row(reading *r, char *line, const sl_captures *captures, sl_errors *err)
     follow(r, line, captures->lines.number);
     if (heading || count < 2)
         return code;
-    if (is_bus(cells[1])) {
+    if (is_bus(cells[1]) || strstr(cells[0], ON_CHIP) != NULL) {
         if (r->driver_line == 0 && r->count == 0) {
             r->line = captures->lines.number;
             memcpy(r->host, captures->host, sizeof r->host);

@@ -396,7 +396,9 @@ read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findin
 static uint32_t
 recognise_nodes_json(const sl_sample *sample)
 {
-    if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo"))
+    /* Resources are a text everywhere but in what pyslurm makes of them. */
+    if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo") ||
+        sl_sample_holds(sample, "\"gres\": [") || sl_sample_holds(sample, "\"gres\":["))
         return 0;
     if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"real_memory\""))
         return 96;
