@@ -98,6 +98,21 @@ sl_part_names_find(sl_part_names *names, const char *name)
     return found;
 }
 
+const sl_part_name *
+sl_part_names_find_counted(sl_part_names *names, const char *name)
+{
+    const sl_part_name *const plain = sl_part_names_find(names, name);
+    char text[SL_PART_NAME_SIZE];
+
+    if (plain->near || plain->candidate_count != 1 ||
+        !sl_text_format(text, sizeof text, "gpu:%s", name))
+        return plain;
+    const sl_part_name *const counted = sl_part_names_find(names, text);
+    return counted->near || counted->candidate_count == 0 || sl_part_names_share(plain, counted)
+               ? plain
+               : counted;
+}
+
 bool
 sl_part_names_share(const sl_part_name *a, const sl_part_name *b)
 {

@@ -29,6 +29,11 @@ typedef struct sl_part_names {
 /** Good until as many other names are asked for as are remembered. */
 const sl_part_name *sl_part_names_find(sl_part_names *names, const char *name);
 
+/** The same, of a word for what Slurm counts. It counts what the operating system does, and that
+ * sees two devices in a module of some parts: where the catalogue has another part for its word,
+ * "gpu:mi250x", that one is meant. */
+const sl_part_name *sl_part_names_find_counted(sl_part_names *names, const char *name);
+
 /** Whether both may be one part: they share a candidate, and no memory in them sets them apart. */
 bool sl_part_names_share(const sl_part_name *a, const sl_part_name *b);
 

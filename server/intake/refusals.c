@@ -8,6 +8,7 @@ static const char kubernetes_nodes[] = "kubectl get nodes -o json";
 static const char slurm_nodes[] = "scontrol show nodes";
 static const char slurm_nodes_json[] = "scontrol show nodes --json";
 static const char devices[] = "nvidia-smi -q -x";
+static const char device_columns[] = "nvidia-smi --query-gpu=index,name,memory.total --format=csv";
 static const char any_devices[] = "nvidia-smi -q -x, or amd-smi static --json";
 static const char amd_devices[] = "amd-smi static --json";
 static const char rocm_devices[] = "rocm-smi --showproductname --showmeminfo vram --json";
@@ -84,6 +85,12 @@ static const struct {
     {NULL, "bus info: pci@", NULL, "lshw, which tells neither memory nor links", any_devices},
     {NULL, "\"PCI:", "\"claimed\"", "lshw, which tells neither memory nor links", any_devices},
     {"# gpu", "# Idx", NULL, "nvidia-smi dmon or pmon, which names no devices", devices},
+    {"pid,", "used_gpu_memory", NULL, "the processes of nvidia-smi, which name no devices",
+     devices},
+    {NULL, "utilization.gpu [%]", NULL, "columns of nvidia-smi that say nothing of what there is",
+     device_columns},
+    {NULL, "\"device_type\"", "\"results\"", "devices of NetBox, which is not read", in_spec},
+    {NULL, ",device_type,", NULL, "devices of NetBox, which is not read", in_spec},
     {"NVIDIA-SMI version", NULL, NULL, "nvidia-smi --version, which names no devices", devices},
     {NULL, "Processing accelerators", NULL, "lspci, which tells neither memory nor links",
      any_devices},
@@ -133,6 +140,8 @@ static const struct {
     {NULL, "hwloc2.dtd", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"Machine (", "NUMANode", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"apiVersion:", "kind:", NULL, "an object of Kubernetes that is no node", kubernetes_nodes},
+    {NULL, "\"apiVersion\"", "\"kind\"", "an object of Kubernetes that is no node",
+     kubernetes_nodes},
     {"PK\003\004", NULL, NULL, "a zip archive, or a spreadsheet", "unpack it, or save it as CSV"},
     {"\x28\xB5\x2F\xFD", NULL, NULL, "zstd, which is not unpacked", unpacked},
     {"\xFD"

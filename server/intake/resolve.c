@@ -99,22 +99,14 @@ take_candidates(sl_class *class, const sl_part_name *found)
     class->named_bytes = found->bytes;
 }
 
-/* Slurm counts what the operating system does, and that sees two devices in a module of some parts:
- * where the catalogue has another part for its word, "gpu:mi250x", that one is meant. */
 static const sl_part_name *
-look_up_as_said(sl_merge *merge, const sl_value *said)
+look_up(sl_merge *merge, const sl_value *said)
 {
-    const sl_part_name *const plain = sl_part_names_find(&merge->names, said->fact.text);
-    char text[SL_PART_NAME_SIZE];
+    const char *const format = sl_findings_file_format(merge->findings, said->file);
 
-    if (strncmp(sl_findings_file_format(merge->findings, said->file), "slurm", 5) != 0 ||
-        plain->near || plain->candidate_count != 1 ||
-        !sl_text_format(text, sizeof text, "gpu:%s", said->fact.text))
-        return plain;
-    const sl_part_name *const counted = sl_part_names_find(&merge->names, text);
-    return counted->near || counted->candidate_count == 0 || sl_part_names_share(plain, counted)
-               ? plain
-               : counted;
+    return strncmp(format, "slurm", 5) == 0
+               ? sl_part_names_find_counted(&merge->names, said->fact.text)
+               : sl_part_names_find(&merge->names, said->fact.text);
 }
 
 /* The node type has a part that the catalogue does not: those that its name fits as well are only
@@ -203,7 +195,7 @@ sl_class_resolve(sl_merge *merge, sl_class *class)
         part_of_node(merge, class);
         return;
     }
-    take_candidates(class, look_up_as_said(merge, &class->value[SL_FIELD_ACCELERATOR]));
+    take_candidates(class, look_up(merge, &class->value[SL_FIELD_ACCELERATOR]));
     if (drop_label(merge, class)) {
         part_of_node(merge, class);
         return;

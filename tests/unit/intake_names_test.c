@@ -203,6 +203,69 @@ a_part_of_a_node_type_that_nobody_knows_is_no_other(void)
     drop(&d);
 }
 
+static const sl_draft_note *
+note_of(const drafting *d, const char *code)
+{
+    for (uint32_t i = 0; i < d->draft->note_count; i++)
+        if (sl_text_equal(d->draft->notes[i].code, code))
+            return &d->draft->notes[i];
+    return NULL;
+}
+
+/* The labeller's gigabytes are those of a slice, or of another part. */
+static void
+a_memory_that_the_part_does_not_have_is_told(void)
+{
+    static const char before[] =
+        "{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n\", \"labels\": "
+        "{\"amd.com/gpu.product-name\": \"AMD_Instinct_MI300X_OAM\", \"amd.com/gpu.vram\": \"";
+    static const char behind[] = "G\"}}, \"status\": {\"capacity\": {\"amd.com/gpu\": \"64\"}}}";
+    char text[512];
+
+    for (int part = 0; part < 2; part++) {
+        CU_ASSERT_TRUE(
+            sl_text_format(text, sizeof text, "%s%s%s", before, part == 0 ? "24" : "192", behind));
+        drafting d = draft_of(text);
+        CU_ASSERT_EQUAL(note_of(&d, "stated_memory_differs") != NULL, part == 0);
+        drop(&d);
+    }
+}
+
+/* It is answered as it came, so its faults are told beside it; names that are left open are told of
+ * their pools. */
+static void
+a_spec_that_would_be_refused_is_told(void)
+{
+    drafting d = draft_of("{\"pools\": [{\"name\": \"a\", \"nodez\": 2, \"node\": "
+                          "{\"accelerator\": \"h100\", \"accelerators\": 8}}]}");
+    const sl_draft_note *const fault = note_of(&d, "required_field");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fault);
+    sl_expect_text(fault->pointer, "/pools/0/nodes", "where it is missing");
+    CU_ASSERT_TRUE(fault->guess);
+    drop(&d);
+    d = draft_of("{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"node\": "
+                 "{\"accelerator\": \"h100\", \"accelerators\": 8}}]}");
+    CU_ASSERT_EQUAL(d.draft->note_count, 1);
+    sl_expect_text(d.draft->notes[0].code, "ambiguous_accelerator", "h100");
+    drop(&d);
+}
+
+static void
+prices_and_plans_are_known_by_their_usual_words(void)
+{
+    drafting d = draft_of("Instance Type,GPU Count,GPU Name,GPU Memory\n"
+                          "p5.48xlarge,8,h100,81920\n");
+    CU_ASSERT_PTR_NOT_NULL(d.draft->pools[0].part);
+    drop(&d);
+    d = draft_of(
+        "{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {\"resources\": "
+        "[{\"address\": \"aws_instance.g\", \"mode\": \"managed\", \"type\": "
+        "\"aws_instance\", \"name\": \"g\", \"values\": {\"instance_type\": "
+        "\"g5.12xlarge\"}}]}}}");
+    CU_ASSERT_PTR_NOT_NULL(d.draft->pools[0].part);
+    drop(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -213,6 +276,9 @@ main(int argc, char **argv)
         SL_CASE(what_is_near_begins_alike),
         SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
         SL_CASE(a_number_on_the_bus_names_a_part),
+        SL_CASE(a_memory_that_the_part_does_not_have_is_told),
+        SL_CASE(a_spec_that_would_be_refused_is_told),
+        SL_CASE(prices_and_plans_are_known_by_their_usual_words),
         SL_CASE(a_part_of_a_node_type_that_nobody_knows_is_no_other),
     };
     return sl_run_catalogued(argc, argv, "intake_names", cases, sizeof cases / sizeof cases[0],

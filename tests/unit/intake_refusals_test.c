@@ -221,6 +221,19 @@ nodes_of_other_programs_are_refused_by_name(void)
             "name the nodes and their accelerators in a spec");
     refused("18:00.0 0302: 10de:2330 (rev a1)\n", "lspci, which tells neither memory nor links",
             "nvidia-smi -q -x, or amd-smi static --json");
+    refused("pid, process_name, used_gpu_memory [MiB]\n1, python, 10 MiB\n",
+            "the processes of nvidia-smi, which name no devices", "nvidia-smi -q -x");
+    refused("utilization.gpu [%], utilization.memory [%]\n10 %, 20 %\n",
+            "columns of nvidia-smi that say nothing of what there is",
+            "nvidia-smi --query-gpu=index,name,memory.total --format=csv");
+    refused(
+        "{\"count\": 1, \"results\": [{\"name\": \"g1\", \"device_type\": {\"model\": \"DGX\"}}]}",
+        "devices of NetBox, which is not read", "name the nodes and their accelerators in a spec");
+    refused("name,status,site,device_type,role\ng1,active,dc1,DGX H100,compute\n",
+            "devices of NetBox, which is not read",
+            "name the nodes and their accelerators in a spec");
+    refused("{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"metadata\": {}}",
+            "an object of Kubernetes that is no node", "kubectl get nodes -o json");
     refused("node01:8\nnode02:8\n", "a list of hosts, which says nothing of what they hold",
             devices);
 }

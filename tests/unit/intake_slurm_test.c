@@ -234,6 +234,15 @@ errors_of_an_answer_without_nodes_are_told(void)
     end();
 }
 
+/* Lists that come with an answer tell whose it is, without a plugin. */
+static void
+an_answer_without_nodes_is_told_as_such(void)
+{
+    expect_text("{\"nodes\": [], \"errors\": [], \"warnings\": []}", "slurm_nodes_json",
+                "error no_hosts\n");
+    expect_text("{\"nodes\": [], \"errors\": []}", "none", "error unknown_format\n");
+}
+
 static void
 json_rows_may_lack_members(void)
 {
@@ -325,6 +334,7 @@ labels_may_name_a_part(void)
         {"gpu,a100,hbm80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n! memory_in_features 1\n"},
         {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
         {"h100", "gpu:l40s:4", "4 l40s cpus 8\n! label_contradicts 1\n"},
+        {"amd,mi250x", "gpu:mi250:8", "8 mi250 cpus 8\n"}, /* both count halves of one module */
         {"x1", "gpu:tesla:4", "4 tesla cpus 8\n! generic_type 1\n"},
         /* Two parts, a rack, a processor and a machine name none. */
         {"a100,h100", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
@@ -406,6 +416,10 @@ columns_without_a_header_are_told_by_their_cells(void)
     /* A prompt is none. */
     expect_text("$ sinfo -h\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
                 "slurm_sinfo_text", "n1 usable 8\nn2 usable 8\nn3 usable 8\n! no_header 1\n");
+    /* A header of other words is no host. */
+    expect_text("NODEHOST GRES_X STATEC\nn1 gpu:a100:4 idle\nn2 gpu:a100:4 idle\n",
+                "slurm_sinfo_text",
+                "n1 usable 4 a100\nn2 usable 4 a100\n! no_header 1\n! odd_row 1\n");
     /* Features look like hosts, and repeat. */
     expect_text("n1 a100 gpu:4\nn2 a100 gpu:4\n", "slurm_sinfo_text",
                 "n1 unknown 4\nn2 unknown 4\n! no_header 1\n");
@@ -518,6 +532,7 @@ static const sl_case cases[] = {
     SL_CASE(json_of_every_version_is_read),
     SL_CASE(json_rows_may_stand_alone),
     SL_CASE(errors_of_an_answer_without_nodes_are_told),
+    SL_CASE(an_answer_without_nodes_is_told_as_such),
     SL_CASE(json_rows_may_lack_members),
     SL_CASE(json_may_be_bare),
     SL_CASE(sinfo_tables_are_read),

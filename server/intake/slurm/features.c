@@ -116,7 +116,7 @@ sl_slurm_feature_model(sl_part_names *names, const char *feature, sl_slurm_model
     const char *const name = skip_title(feature);
     if (strpbrk(name, "0123456789") == NULL || strlen(name) >= sizeof out->name)
         return false;
-    const sl_part_name *const found = sl_part_names_find(names, name);
+    const sl_part_name *const found = sl_part_names_find_counted(names, name);
     if (found->near || found->candidate_count == 0)
         return false;
     out->part = *found;

@@ -404,11 +404,12 @@ recognise_nodes_json(const sl_sample *sample)
         return 96;
     if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"state\""))
         return 80;
-    /* An answer without nodes: its plugin tells whose it is. */
-    return sl_sample_has_key(sample, "nodes") && (sl_sample_holds(sample, "Slurm OpenAPI") ||
-                                                  sl_sample_holds(sample, "data_parser/"))
-               ? 70
-               : 0;
+    /* An answer without nodes: its plugin tells whose it is, or the lists that it comes with. */
+    const bool told =
+        sl_sample_holds(sample, "Slurm OpenAPI") || sl_sample_holds(sample, "data_parser/") ||
+        (sl_sample_has_key(sample, "errors") &&
+         (sl_sample_has_key(sample, "warnings") || sl_sample_has_key(sample, "meta")));
+    return sl_sample_has_key(sample, "nodes") && told ? 70 : 0;
 }
 
 static sl_code

@@ -289,7 +289,8 @@ static bool
 may_be_named(const understanding *u, const sl_slurm_model *model, const char *type)
 {
     const sl_part_name labelled = model->part;
-    const sl_part_name *const named = sl_part_names_find(sl_findings_part_names(u->findings), type);
+    const sl_part_name *const named =
+        sl_part_names_find_counted(sl_findings_part_names(u->findings), type);
     const bool may_be = sl_part_names_share(named, &labelled);
 
     if (!may_be && !named->near && named->candidate_count > 0)
