@@ -431,7 +431,7 @@ sl_findings_place(sl_findings *findings, const char *label)
 }
 
 bool
-sl_findings_is_place(const sl_findings *findings, uint16_t file, const char *label)
+sl_findings_is_place(const sl_findings *findings, uint32_t file, const char *label)
 {
     assert(findings != NULL && label != NULL && file < SL_FINDINGS_FILES_MAX);
 

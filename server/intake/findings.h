@@ -176,7 +176,7 @@ sl_part_names *sl_findings_part_names(sl_findings *findings);
 /** A short label that names no part, "a11": what has its letter and as many digits is a place of
  * this file's hall and no part. Others than short ones are passed over. */
 void sl_findings_place(sl_findings *findings, const char *label);
-bool sl_findings_is_place(const sl_findings *findings, uint16_t file, const char *label);
+bool sl_findings_is_place(const sl_findings *findings, uint32_t file, const char *label);
 
 /** The name of the cluster, and the text of an inventory's spec (JSON) where the file is one. */
 void sl_findings_cluster_name(sl_findings *findings, const char *name);

@@ -152,6 +152,7 @@ a_label_names_a_part_where_nothing_speaks_against_it(void)
     expect_label("n1;gpu:8;mi325x-256;idle\n", "amd-mi325x", "part_in_features", false);
     /* Racks of one row, whether their nodes have devices or not. */
     expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a11;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;a11;idle\nn2;gpu:4;a10;idle\n", "", "accelerator_unnamed", true);
     expect_label("n1;gpu:8;b200;idle\nn2;(null);B201;idle\n", "", "label_not_taken", false);
     expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a111,b11;idle\n", "nvidia-a10", "part_in_features",
                  true);

@@ -266,8 +266,10 @@ take_feature(const understanding *u, labels *l, const char *feature, bool accele
                          "\"%.60s\" may be the memory of a device: it tells variants of a part "
                          "apart, and is not taken for what there is",
                          feature);
-    } else if (names == NULL || (!accelerated && !sl_part_name_is_short(feature))) {
-        return;
+    } else if (names == NULL || (!accelerated && !sl_part_name_is_short(feature)) ||
+               sl_findings_is_place(u->findings, sl_findings_file_count(u->findings) - 1,
+                                    feature)) {
+        return; /* thousands of nodes may have as many racks: they are not looked up */
     } else if (!sl_slurm_feature_model(names, feature, &model)) {
         sl_findings_place(u->findings, feature);
     } else if (accelerated) {
