@@ -158,8 +158,8 @@ sl_inventories_parse(void *argument, void *thread, const sl_request *request, sl
     sl_code code = read_options(request, &p, &err);
     if (code == SL_OK)
         code = sl_raw_body_open(request, &body, &err);
-    if (code == SL_OK &&
-        (draft == NULL || arena == NULL || (p.findings = sl_findings_new(arena)) == NULL))
+    if (code == SL_OK && (draft == NULL || arena == NULL ||
+                          (p.findings = sl_findings_new(arena, app->catalog)) == NULL))
         code = sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the files with");
     if (code == SL_OK)
         code = read_files(&p, &body, &err);

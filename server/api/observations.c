@@ -155,7 +155,8 @@ read_text(const sl_request *request, const sl_format *format, put_job *job, sl_e
     uint32_t confidence = 0;
     sl_raw_body body;
 
-    job->findings = sl_findings_new(request->arena);
+    /* What labels may name is no observation. */
+    job->findings = sl_findings_new(request->arena, NULL);
     if (job->findings == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the text");
     sl_code code = sl_raw_body_open(request, &body, err);

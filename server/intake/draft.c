@@ -314,7 +314,11 @@ sl_draft_make(const sl_findings *findings, const sl_catalog *catalog, sl_arena *
 {
     assert(findings != NULL && catalog != NULL && arena != NULL && out != NULL && err != NULL);
 
-    making m = {.merge = {.findings = findings, .catalog = catalog, .arena = arena, .draft = out},
+    making m = {.merge = {.findings = findings,
+                          .catalog = catalog,
+                          .arena = arena,
+                          .draft = out,
+                          .names = {.catalog = catalog}},
                 .draft = out,
                 .arena = arena};
     *out =

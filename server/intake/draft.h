@@ -15,9 +15,10 @@
 #include "catalog/catalog.h"
 #include "codec/inventory/inventory.h"
 #include "intake/findings.h"
+#include "intake/part_names.h"
 #include "json/writer.h"
 
-enum { SL_DRAFT_CANDIDATES_MAX = 8, SL_DRAFT_CANDIDATES_SHOWN = 3, SL_DRAFT_NOTES_MAX = 64 };
+enum { SL_DRAFT_CANDIDATES_SHOWN = 3, SL_DRAFT_NOTES_MAX = 64 };
 
 typedef enum sl_from {
     SL_FROM_NOBODY,  /* nobody knows */
@@ -55,7 +56,7 @@ typedef struct sl_draft_pool {
     sl_value value[SL_FIELD_COUNT];
     const sl_part *part;      /* NULL: not one part for sure */
     const sl_node_type *node; /* NULL: no file names one that the catalogue has */
-    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
+    const sl_part *candidates[SL_PART_CANDIDATES_MAX];
     uint32_t candidate_count;
     bool candidates_near; /* none goes by the name; these are like it */
     uint32_t whole;       /* accelerators of a node that are not cut into slices */

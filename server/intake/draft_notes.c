@@ -1,8 +1,10 @@
 /* What the user has to decide of a draft, or should know. */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
+#include "intake/elements.h"
 #include "intake/merge.h"
 
 /* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
@@ -40,10 +42,17 @@ static void
 note_name(const sl_merge *m, uint32_t index)
 {
     const sl_draft_pool *const pool = &m->draft->pools[index];
-    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    const sl_value *const named = &pool->value[SL_FIELD_ACCELERATOR];
+    const char *const name = sl_value_text(named);
     char pointer[64];
 
     spec_pointer(m->draft, index, "accelerator", pointer);
+    if (named->fact.label != SL_LABEL_NONE)
+        sl_draft_note_add(m->draft, m->arena, "part_in_features",
+                          named->fact.label == SL_LABEL_SHORT, pointer,
+                          "no resource of pool %s names a part, and a label does: \"%.60s\" is "
+                          "taken for one",
+                          pool->name, name);
     if (pool->part != NULL)
         return;
     if (name == NULL)
@@ -97,6 +106,24 @@ note_excess(const sl_merge *m, const sl_draft_pool *pool, double count, const ch
                       pool->name, count, node->accelerators, node->id);
 }
 
+/* A memory that people state, or a label, and that the part does not have: of devices cut up, or of
+ * another part. */
+static void
+note_stated(const sl_merge *m, const sl_draft_pool *pool)
+{
+    const double stated = sl_value_number(&pool->value[SL_FIELD_NOMINAL_MEMORY_BYTES]);
+    char said[32], known[32];
+
+    if (pool->part == NULL || pool->value[SL_FIELD_MEMORY_BYTES].origin == SL_FROM_FILE ||
+        sl_part_is_stated(stated, pool->part))
+        return;
+    sl_draft_note_add(m->draft, m->arena, "stated_memory_differs", true, "",
+                      "%s are said to have %s each, the catalogue has %s of %s, which is taken",
+                      pool->name, mebibytes(stated, said),
+                      mebibytes((double)pool->part->accelerator.memory_bytes, known),
+                      pool->part->accelerator.id);
+}
+
 static void
 note_pool(const sl_merge *m, uint32_t index)
 {
@@ -121,6 +148,7 @@ note_pool(const sl_merge *m, uint32_t index)
                           pool->name, mebibytes(memory->fact.number, printed),
                           mebibytes((double)pool->part->accelerator.memory_bytes, known),
                           pool->part->accelerator.id);
+    note_stated(m, pool);
     const char *const type = sl_value_text(&pool->value[SL_FIELD_NODE_TYPE]);
     if (type != NULL && pool->node == NULL)
         sl_draft_note_add(
@@ -220,6 +248,31 @@ note_none(const sl_merge *m)
                       sinfo ? "; sinfo -N -o \"%N %G %T\" prints the column that names them" : "");
 }
 
+/* A spec alone is answered as it came: what storing it would refuse is told here, but for the names
+ * that are left to choose. */
+static void
+note_document(const sl_merge *m)
+{
+    static const char *const left[] = {"ambiguous_accelerator", "unknown_accelerator"};
+    static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES, .max_depth = 32};
+    const char *const text = sl_findings_document(m->findings);
+    sl_errors warnings = {.count = 0}, faults = {.count = 0};
+    sl_json *json = NULL;
+
+    if (text == NULL || sl_findings_file_count(m->findings) != 1 ||
+        sl_json_parse(text, strlen(text), &limits, &json, &faults) != SL_OK)
+        return;
+    const sl_node spec = sl_json_root(json);
+    if (sl_inventory_check(&spec, m->catalog, &warnings, &faults) != SL_OK)
+        for (uint32_t i = 0; i < faults.count; i++) {
+            const sl_error *const fault = &faults.list[i];
+            if (sl_text_index(fault->rule, left, sizeof left / sizeof left[0]) < 0)
+                sl_draft_note_add(m->draft, m->arena, fault->rule, true, fault->pointer, "%s%s%s",
+                                  fault->message, *fault->hint != '\0' ? ": " : "", fault->hint);
+        }
+    sl_json_free(json);
+}
+
 void
 sl_draft_notes(const sl_merge *merge)
 {
@@ -227,6 +280,7 @@ sl_draft_notes(const sl_merge *merge)
 
     for (uint32_t i = 0; i < merge->draft->pool_count; i++)
         note_pool(merge, i);
+    note_document(merge);
     note_bare(merge);
     note_placed(merge);
     note_strangers(merge);

@@ -86,6 +86,8 @@ sl_fact_equal(const sl_fact *a, const sl_fact *b)
 {
     if (!a->said || !b->said)
         return a->said == b->said;
+    if (a->label != b->label)
+        return false;
     if (a->text != NULL && b->text != NULL)
         return sl_text_equal(a->text, b->text);
     return a->text == b->text && a->number == b->number;

@@ -1,6 +1,7 @@
 #include "intake/findings.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,8 @@ enum {
     CHUNK = 1024, /* hosts that are allocated at once */
     CHUNKS_MAX = SL_HOSTS_MAX / CHUNK,
     NAMINGS_MAX = 32 * SL_HOSTS_MAX, /* a short range may be said over and over */
-    WARNING_SIZE = 240
+    WARNING_SIZE = 240,
+    LETTERS = 26
 };
 
 const char *const sl_host_state_names[] = {"unknown", "usable", "drained", "down"};
@@ -35,6 +37,8 @@ struct sl_findings {
     uint32_t warning_count, warnings_dropped;
     sl_found_warning warnings[SL_FINDINGS_WARNINGS_MAX];
     sl_found_fabric network;
+    uint8_t places[SL_FINDINGS_FILES_MAX][LETTERS]; /* by letter; bit n: of n digits */
+    sl_part_names part_names;
     const char *cluster;
     const char *document;
 };
@@ -53,7 +57,7 @@ name_at(const void *findings, uint32_t index)
 }
 
 sl_findings *
-sl_findings_new(sl_arena *arena)
+sl_findings_new(sl_arena *arena, const sl_catalog *catalog)
 {
     assert(arena != NULL);
 
@@ -61,6 +65,7 @@ sl_findings_new(sl_arena *arena)
     if (findings == NULL)
         return NULL;
     findings->arena = arena;
+    findings->part_names.catalog = catalog;
     findings->names = (sl_index){.arena = arena, .name_of = name_at, .owner = findings};
     return findings;
 }
@@ -397,6 +402,44 @@ sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const c
         return;
     }
     findings->warnings[findings->warning_count++] = made;
+}
+
+sl_part_names *
+sl_findings_part_names(sl_findings *findings)
+{
+    return findings->part_names.catalog != NULL ? &findings->part_names : NULL;
+}
+
+/* Where a short label is noted. */
+static uint8_t
+place_of(const char *label, uint32_t *letter)
+{
+    *letter = (uint32_t)(tolower((unsigned char)*label) - 'a') % LETTERS;
+    return (uint8_t)(1U << strspn(label + 1, "0123456789"));
+}
+
+void
+sl_findings_place(sl_findings *findings, const char *label)
+{
+    assert(findings != NULL && label != NULL && findings->file_count > 0);
+
+    uint32_t letter = 0;
+    if (sl_part_name_is_short(label)) {
+        const uint8_t bit = place_of(label, &letter);
+        findings->places[findings->file_count - 1][letter] |= bit;
+    }
+}
+
+bool
+sl_findings_is_place(const sl_findings *findings, uint32_t file, const char *label)
+{
+    assert(findings != NULL && label != NULL && file < SL_FINDINGS_FILES_MAX);
+
+    uint32_t letter = 0;
+    if (!sl_part_name_is_short(label))
+        return false;
+    const uint8_t bit = place_of(label, &letter);
+    return (findings->places[file][letter] & bit) != 0;
 }
 
 static void

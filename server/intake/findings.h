@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "codec/inventory/hosts.h"
+#include "intake/part_names.h"
 #include "shardline/error.h"
 
 enum { SL_FINDINGS_KINDS_MAX = 4096, SL_FINDINGS_FILES_MAX = 32, SL_FINDINGS_WARNINGS_MAX = 128 };
@@ -53,11 +54,19 @@ typedef struct sl_place {
     const char *path; /* as the format names places: "Gres", "/nodes/3/gres", "gpu/product_name" */
 } sl_place;
 
+/** Whether it is a label's word, which may mean something else: whatever says otherwise counts. */
+typedef enum sl_label {
+    SL_LABEL_NONE,
+    SL_LABEL_CLEAR, /* "gpu_a10", "a100_40": hardly anything else */
+    SL_LABEL_SHORT  /* "a10": a part, or a place in a hall */
+} sl_label;
+
 /** A field that is said. Texts may be the reader's own: they are copied when facts are added. */
 typedef struct sl_fact {
     bool said;
     const char *text; /* of a text; NULL else */
     double number;    /* of a number; whole below 2^53 */
+    sl_label label;
     sl_place place;
 } sl_fact;
 
@@ -127,8 +136,9 @@ typedef struct sl_found_fabric {
 
 typedef struct sl_findings sl_findings;
 
-/** All of it lives in the arena. NULL past its limit. */
-sl_findings *sl_findings_new(sl_arena *arena) SL_MUST_CHECK;
+/** All of it lives in the arena. catalog: what labels are looked up in, which outlives it; NULL:
+ * no label names a part. NULL past the arena's limit. */
+sl_findings *sl_findings_new(sl_arena *arena, const sl_catalog *catalog) SL_MUST_CHECK;
 
 /** What is added from now on is of this file. SL_E_RANGE, rule too_many, past
  * SL_FINDINGS_FILES_MAX. */
@@ -159,6 +169,14 @@ void sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, co
 
 /** The first one counts; fields of a later one complete it. */
 void sl_findings_fabric(sl_findings *findings, const sl_found_fabric *fabric);
+
+/** The parts that labels of this cluster may name; NULL without a catalogue. */
+sl_part_names *sl_findings_part_names(sl_findings *findings);
+
+/** A short label that names no part, "a11": what has its letter and as many digits is a place of
+ * this file's hall and no part. Others than short ones are passed over. */
+void sl_findings_place(sl_findings *findings, const char *label);
+bool sl_findings_is_place(const sl_findings *findings, uint32_t file, const char *label);
 
 /** The name of the cluster, and the text of an inventory's spec (JSON) where the file is one. */
 void sl_findings_cluster_name(sl_findings *findings, const char *name);

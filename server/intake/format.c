@@ -262,7 +262,8 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
         return code;
     clean = sl_tidy_escapes(&text, arena);
     clean = sl_tidy_prompts(&clean, arena);
-    if (format == NULL)
+    code = sl_tidy_prefixes(&clean, arena, &clean, err);
+    if (code == SL_OK && format == NULL)
         code = recognise(&clean, arena, used, &other, confidence, err);
     if (code != SL_OK)
         return code;

@@ -93,6 +93,13 @@ note_difference(const sl_merge *merge, const sl_value *kept, const sl_value *oth
                           other->fact.number);
 }
 
+/* Whom to believe: a label less than anything else. */
+static uint32_t
+weight_of(const sl_merge *merge, const sl_value *value)
+{
+    return value->fact.label != SL_LABEL_NONE ? 0 : 1 + rank_of(merge->findings, value->file);
+}
+
 /* Takes what is said of a field where nothing better is known. */
 static void
 take_value(const sl_merge *merge, sl_class *class, sl_field field, const sl_value *said)
@@ -101,7 +108,7 @@ take_value(const sl_merge *merge, sl_class *class, sl_field field, const sl_valu
 
     if (known->origin == SL_FROM_NOBODY) {
         *known = *said;
-    } else if (rank_of(merge->findings, said->file) > rank_of(merge->findings, known->file)) {
+    } else if (weight_of(merge, said) > weight_of(merge, known)) {
         note_difference(merge, said, known, field);
         *known = *said;
     } else {
@@ -115,7 +122,9 @@ take_facts(const sl_merge *merge, sl_class *class, const sl_found_host *host)
     const sl_facts *const facts = sl_findings_kind(merge->findings, host->kind);
 
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        const sl_value said = {facts->field[i], SL_FROM_FILE, host->file, NULL};
+        const bool label = facts->field[i].label != SL_LABEL_NONE;
+        const sl_value said = {facts->field[i], label ? SL_FROM_LIKE : SL_FROM_FILE, host->file,
+                               label ? "a label of the nodes names it" : NULL};
         if (said.fact.said)
             take_value(merge, class, (sl_field)i, &said);
     }

@@ -4,6 +4,7 @@
 #define SL_INTAKE_MERGE_H
 
 #include "intake/draft.h"
+#include "intake/part_names.h"
 
 /* How far figures of one thing are apart. Of one part, drivers print totals within 3 % (an A10G
  * 22888 MiB here and 23028 there); of one node's memory, tools tell a few per cent less than is
@@ -11,15 +12,7 @@
 #define SL_DEVICE_MEMORY_SHARE 0.03
 #define SL_HOST_MEMORY_SHARE 0.05
 
-enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX, SL_NAMES_KEPT = 16 };
-
-/** What a name was found to be: thousands of nodes have few names. */
-typedef struct sl_looked_up {
-    const char *name;
-    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
-    uint32_t candidate_count;
-    bool near;
-} sl_looked_up;
+enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX };
 
 /** Nodes of which the same kinds are said, over all files. */
 typedef struct sl_class {
@@ -30,7 +23,7 @@ typedef struct sl_class {
     bool absorbed;    /* what it says was of a node of other classes */
     uint32_t nodes;
     sl_value value[SL_FIELD_COUNT];
-    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
+    const sl_part *candidates[SL_PART_CANDIDATES_MAX];
     uint32_t candidate_count;
     bool candidates_near;
     double named_bytes; /* the memory that its name says, or 0 */
@@ -45,8 +38,7 @@ typedef struct sl_merge {
     sl_draft *draft; /* takes the notes */
     sl_class **classes;
     uint32_t class_count;
-    sl_looked_up names[SL_NAMES_KEPT]; /* the last ones, in a ring */
-    uint32_t names_used;
+    sl_part_names names;
     uint32_t *class_of; /* of each record; SL_FOUND_NONE for all but a host's first */
 } sl_merge;
 

@@ -6,7 +6,9 @@
 /* What to send instead, where several rows say it. */
 static const char kubernetes_nodes[] = "kubectl get nodes -o json";
 static const char slurm_nodes[] = "scontrol show nodes";
+static const char slurm_nodes_json[] = "scontrol show nodes --json";
 static const char devices[] = "nvidia-smi -q -x";
+static const char device_columns[] = "nvidia-smi --query-gpu=index,name,memory.total --format=csv";
 static const char any_devices[] = "nvidia-smi -q -x, or amd-smi static --json";
 static const char amd_devices[] = "amd-smi static --json";
 static const char rocm_devices[] = "rocm-smi --showproductname --showmeminfo vram --json";
@@ -61,6 +63,13 @@ static const struct {
      slurm_nodes},
     {"ReservationName=", NULL, NULL, "reservations of Slurm, which name no hardware", slurm_nodes},
     {"JobID ", "JobName", NULL, "the accounts of jobs, which name no hardware", slurm_nodes},
+    {NULL, "'real_memory':", NULL, "a dictionary of Python, as pyslurm gives it", slurm_nodes_json},
+    {NULL, "\"gres\": [", "\"real_memory\"", "nodes as pyslurm gives them, by their names",
+     slurm_nodes_json},
+    {NULL, "\"gres\":[", "\"real_memory\"", "nodes as pyslurm gives them, by their names",
+     slurm_nodes_json},
+    {NULL, "configured_gres=", NULL, "what Python prints of objects of pyslurm", slurm_nodes_json},
+    {NULL, "GR3D_FREQ", NULL, "tegrastats of a Jetson, which names no parts", in_spec},
     {NULL, " slots=", NULL, "a hostfile of MPI or DeepSpeed, which names no accelerators",
      in_spec_and_devices},
     {"Configuration data as of", NULL, NULL, "the settings of Slurm, which name no nodes",
@@ -76,12 +85,20 @@ static const struct {
     {NULL, "bus info: pci@", NULL, "lshw, which tells neither memory nor links", any_devices},
     {NULL, "\"PCI:", "\"claimed\"", "lshw, which tells neither memory nor links", any_devices},
     {"# gpu", "# Idx", NULL, "nvidia-smi dmon or pmon, which names no devices", devices},
+    {"pid,", "used_gpu_memory", NULL, "the processes of nvidia-smi, which name no devices",
+     devices},
+    {NULL, "utilization.gpu [%]", NULL, "columns of nvidia-smi that say nothing of what there is",
+     device_columns},
+    {NULL, "\"device_type\"", "\"results\"", "devices of NetBox, which is not read", in_spec},
+    {NULL, ",device_type,", NULL, "devices of NetBox, which is not read", in_spec},
     {"NVIDIA-SMI version", NULL, NULL, "nvidia-smi --version, which names no devices", devices},
     {NULL, "Processing accelerators", NULL, "lspci, which tells neither memory nor links",
      any_devices},
     {NULL, "3D controller", NULL, "lspci, which tells neither memory nor links", any_devices},
     {NULL, "VGA compatible controller", NULL, "lspci, which tells neither memory nor links",
      any_devices},
+    {NULL, " 0302: 10de:", NULL, "lspci, which tells neither memory nor links", any_devices},
+    {NULL, " 1200: 1002:", NULL, "lspci, which tells neither memory nor links", any_devices},
     {NULL, "Concise Info", "ROCm", "the short table of rocm-smi, which names no parts",
      rocm_devices},
     {NULL, "Link Type between two GPUs", NULL, "rocm-smi --showtopo, which names no parts",
@@ -123,6 +140,8 @@ static const struct {
     {NULL, "hwloc2.dtd", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"Machine (", "NUMANode", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"apiVersion:", "kind:", NULL, "an object of Kubernetes that is no node", kubernetes_nodes},
+    {NULL, "\"apiVersion\"", "\"kind\"", "an object of Kubernetes that is no node",
+     kubernetes_nodes},
     {"PK\003\004", NULL, NULL, "a zip archive, or a spreadsheet", "unpack it, or save it as CSV"},
     {"\x28\xB5\x2F\xFD", NULL, NULL, "zstd, which is not unpacked", unpacked},
     {"\xFD"
@@ -157,7 +176,9 @@ lists_hosts(const sl_sample *sample)
 
     while (*at != '\0') {
         const size_t length = strspn(at, of_hosts);
-        const char *const behind = at + length + strspn(at + length, " \t\r");
+        /* A host of MPI may have its number of processes behind it, "node01:8". */
+        const size_t slots = at[length] == ':' ? 1 + strspn(at + length + 1, "0123456789") : 0;
+        const char *const behind = at + length + slots + strspn(at + length + slots, " \t\r");
         /* A number alone is none. */
         if (strspn(at, "0123456789,") >= length || strcspn(at, "0123456789") >= length ||
             (*behind != '\n' && *behind != '\0'))

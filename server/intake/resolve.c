@@ -1,26 +1,10 @@
 /* Which part of the catalogue a class of nodes has, as far as what files say decides it. */
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/merge.h"
-#include "shardline/units.h"
-
-/* Of one part, tools print the same memory within this share; sizes that people state are
- * rounder. */
-static const double STATED_SHARE =
-    0.12; /* GB for GiB is 7 %, and the next size is 25 % away or more */
-
-enum { NAME_SIZE = 128 }; /* longer than any name of the catalogue */
-
-static bool
-is_stated(double stated, const sl_part *part)
-{
-    const double has = (double)part->accelerator.memory_bytes;
-    return stated <= 0 || fabs(stated - has) <= STATED_SHARE * has;
-}
 
 static bool
 memory_fits(const sl_class *class, const sl_part *part)
@@ -31,13 +15,13 @@ memory_fits(const sl_class *class, const sl_part *part)
 
     if (measured > 0)
         return fabs(measured - has) <= SL_DEVICE_MEMORY_SHARE * has;
-    return is_stated(stated, part);
+    return sl_part_is_stated(stated, part);
 }
 
 static bool
 named_memory_fits(const sl_class *class, const sl_part *part)
 {
-    return is_stated(class->named_bytes, part);
+    return sl_part_is_stated(class->named_bytes, part);
 }
 
 /* Links between the parts of a node tell a module from a card; their absence tells nothing. */
@@ -67,7 +51,7 @@ typedef bool (*test)(const sl_class *class, const sl_part *part);
 static bool
 narrow(sl_class *class, test passes)
 {
-    const sl_part *kept[SL_DRAFT_CANDIDATES_MAX];
+    const sl_part *kept[SL_PART_CANDIDATES_MAX];
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < class->candidate_count; i++)
@@ -106,112 +90,33 @@ part_of_node(const sl_merge *merge, sl_class *class)
         class->candidate_count = 1;
 }
 
-/* Comparing with all names of the catalogue takes a while: the last names are remembered. */
-static const sl_looked_up *
-look_up(sl_merge *merge, const char *name)
-{
-    const uint32_t kept = merge->names_used < SL_NAMES_KEPT ? merge->names_used : SL_NAMES_KEPT;
-    for (uint32_t i = 0; i < kept; i++)
-        if (sl_text_equal(merge->names[i].name, name))
-            return &merge->names[i];
-    sl_looked_up *const found = &merge->names[merge->names_used++ % SL_NAMES_KEPT];
-    found->name = name;
-    found->candidate_count = sl_catalog_candidates(merge->catalog, name, found->candidates,
-                                                   SL_DRAFT_CANDIDATES_MAX, &found->near);
-    return found;
-}
-
 static void
-take_candidates(sl_class *class, const sl_looked_up *found)
+take_candidates(sl_class *class, const sl_part_name *found)
 {
     memcpy(class->candidates, found->candidates, sizeof class->candidates);
     class->candidate_count = found->candidate_count;
     class->candidates_near = found->near;
+    class->named_bytes = found->bytes;
 }
 
-static bool
-share_a_part(const sl_looked_up *a, const sl_looked_up *b)
+static const sl_part_name *
+look_up(sl_merge *merge, const sl_value *said)
 {
-    for (uint32_t i = 0; i < a->candidate_count; i++)
-        for (uint32_t j = 0; j < b->candidate_count; j++)
-            if (a->candidates[i] == b->candidates[j])
-                return true;
-    return false;
+    const char *const format = sl_findings_file_format(merge->findings, said->file);
+
+    return strncmp(format, "slurm", 5) == 0
+               ? sl_part_names_find_counted(&merge->names, said->fact.text)
+               : sl_part_names_find(&merge->names, said->fact.text);
 }
 
-/* Slurm counts what the operating system does, and that sees two devices in a module of some parts:
- * where the catalogue has another part for its word, "gpu:mi250x", that one is meant. */
-static const sl_looked_up *
-look_up_as_said(sl_merge *merge, const sl_value *said)
-{
-    const sl_looked_up *const plain = look_up(merge, said->fact.text);
-    char text[NAME_SIZE];
-
-    if (strncmp(sl_findings_file_format(merge->findings, said->file), "slurm", 5) != 0 ||
-        plain->near || plain->candidate_count != 1 ||
-        !sl_text_format(text, sizeof text, "gpu:%s", said->fact.text))
-        return plain;
-    const char *const word = sl_arena_copy(merge->arena, text);
-    if (word == NULL)
-        return plain;
-    const sl_looked_up *const counted = look_up(merge, word);
-    return counted->near || counted->candidate_count == 0 || share_a_part(plain, counted) ? plain
-                                                                                          : counted;
-}
-
-/* Where the last word of a name begins that says a memory, "80" of "h100-80", "40gb" of
- * "a100.40gb": behind the end where none does. *bytes: what it says. */
-static size_t
-size_word(const char *name, double *bytes)
-{
-    enum { DIGITS_MAX = 3 };
-    const size_t end = strlen(name);
-    size_t at = end;
-
-    if (at > 0 && tolower((unsigned char)name[at - 1]) == 'b')
-        at--;
-    if (at > 0 && tolower((unsigned char)name[at - 1]) == 'g')
-        at--;
-    else
-        at = end; /* a "b" alone is no unit */
-    const size_t behind = at;
-    double gigabytes = 0.0;
-    while (at > 0 && isdigit((unsigned char)name[at - 1]))
-        at--;
-    if (at == behind || behind - at > DIGITS_MAX || at < 2 || strchr("-_. :", name[at - 1]) == NULL)
-        return end;
-    for (size_t i = at; i < behind; i++)
-        gigabytes = 10.0 * gigabytes + (name[i] - '0');
-    *bytes = gigabytes * SL_GIB_BYTES;
-    return at - 1;
-}
-
-/* Names of sites end in a memory, "a100-80", that tells the parts of a name apart. One that no part
- * fits is none: "rtx-6000". */
+/* The node type has a part that the catalogue does not: those that its name fits as well are only
+ * like it ("habana.ai/gaudi" of the first generation). */
 static void
-take_named_memory(sl_merge *merge, sl_class *class, const char *name)
+doubt_unknown(sl_class *class)
 {
-    char text[NAME_SIZE];
-    double bytes = 0.0;
-    bool fits = false;
-
-    const size_t length = size_word(name, &bytes);
-    if (bytes <= 0 || length >= sizeof text)
-        return;
-    memcpy(text, name, length);
-    text[length] = '\0';
-    const char *const word = class->candidates_near || class->candidate_count == 0
-                                 ? sl_arena_copy(merge->arena, text)
-                                 : name;
-    if (word == NULL)
-        return;
-    const sl_looked_up *const found = look_up(merge, word);
-    for (uint32_t i = 0; i < found->candidate_count && !found->near; i++)
-        fits = fits || is_stated(bytes, found->candidates[i]);
-    if (!fits)
-        return;
-    class->named_bytes = bytes;
-    take_candidates(class, found);
+    if (class->node != NULL && class->node->accelerators > 0 && class->node->accelerator == NULL &&
+        class->candidate_count > 1)
+        class->candidates_near = true;
 }
 
 /* A name that nobody knows, near to that of the part that its node type has, is that part's. */
@@ -233,6 +138,49 @@ take_near(sl_class *class)
         "no part goes by the name; the node type has this one, which is like it";
 }
 
+/* What speaks against a part that only a label names, or NULL. */
+static const char *
+contradicted(const sl_merge *merge, const sl_class *class, const sl_value *named)
+{
+    /* Both are what clouds call their own, and no card that a scheduler counts as a gpu. */
+    static const char *const others[] = {"google", "aws"};
+    bool memory = false, node = false, vendor = false;
+
+    if (named->fact.label == SL_LABEL_SHORT &&
+        sl_findings_is_place(merge->findings, named->file, named->fact.text))
+        return "other nodes have labels like it that name no part";
+    for (uint32_t i = 0; i < class->candidate_count; i++) {
+        const sl_part *const part = class->candidates[i];
+        memory = memory || memory_fits(class, part);
+        node = node || node_fits(class, part);
+        vendor = vendor || sl_text_index(part->accelerator.vendor, others,
+                                         sizeof others / sizeof others[0]) < 0;
+    }
+    return !vendor   ? "it is no card"
+           : !memory ? "its memory is not theirs"
+           : !node   ? "the node type has another part"
+                     : NULL;
+}
+
+/* Takes back what only a label says, where something speaks against it. */
+static bool
+drop_label(const sl_merge *merge, sl_class *class)
+{
+    sl_value *const named = &class->value[SL_FIELD_ACCELERATOR];
+    const char *const against =
+        named->fact.label == SL_LABEL_NONE ? NULL : contradicted(merge, class, named);
+
+    if (against == NULL)
+        return false;
+    sl_draft_note_add(merge->draft, merge->arena, "label_not_taken", false, "",
+                      "the label \"%.60s\" may name a part, but %s: it is not taken",
+                      named->fact.text, against);
+    *named = (sl_value){.origin = SL_FROM_NOBODY};
+    class->candidate_count = 0;
+    class->named_bytes = 0.0;
+    return true;
+}
+
 void
 sl_class_resolve(sl_merge *merge, sl_class *class)
 {
@@ -247,8 +195,12 @@ sl_class_resolve(sl_merge *merge, sl_class *class)
         part_of_node(merge, class);
         return;
     }
-    take_candidates(class, look_up_as_said(merge, &class->value[SL_FIELD_ACCELERATOR]));
-    take_named_memory(merge, class, name);
+    take_candidates(class, look_up(merge, &class->value[SL_FIELD_ACCELERATOR]));
+    if (drop_label(merge, class)) {
+        part_of_node(merge, class);
+        return;
+    }
+    doubt_unknown(class);
     take_near(class);
     sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
     const bool several = class->candidate_count > 1;

@@ -1,6 +1,7 @@
 #include "intake/tidy.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -206,6 +207,87 @@ sl_tidy_prompts(const sl_raw *raw, sl_arena *arena)
     if ((from == 0 && to == raw->size) || from >= to)
         return out;
     return blank_around(raw, from, to, arena, &out) ? out : *raw;
+}
+
+/* Bytes of "gpu01: " or " 3: " at the beginning of a line; 0 where none stands. *word: where the
+ * host begins. */
+static size_t
+prefix_size(const char *line, size_t length, size_t *word)
+{
+    size_t at = 0;
+
+    while (at < length && line[at] == ' ')
+        at++;
+    *word = at;
+    while (at < length && (isalnum((unsigned char)line[at]) || strchr("-_.", line[at]) != NULL) &&
+           line[at] != '\0')
+        at++;
+    if (at == *word || at == length || line[at] != ':')
+        return 0;
+    at++;
+    return at == length || line[at] == '\r' ? at : line[at] == ' ' ? at + 1 : 0;
+}
+
+static const char node_key[] = "NodeName=";
+
+static bool
+begins_node(const char *line, size_t length)
+{
+    return length >= sizeof node_key - 1 && memcmp(line, node_key, sizeof node_key - 1) == 0;
+}
+
+static bool
+has_prefixes(const sl_raw *raw)
+{
+    sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
+    const char *line = NULL;
+    size_t length = 0, word = 0;
+
+    while (lines.number < LINES_BEFORE_MAX && sl_lines_next(&lines, &line, &length)) {
+        const size_t size = prefix_size(line, length, &word);
+        if (size > 0 && begins_node(line + size, length - size))
+            return true;
+    }
+    return false;
+}
+
+sl_code
+sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out, sl_errors *err)
+{
+    assert(raw != NULL && arena != NULL && out != NULL && err != NULL);
+
+    sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
+    const char *line = NULL, *host = NULL; /* of the node being read */
+    size_t length = 0, host_length = 0;
+
+    *out = *raw;
+    if (raw->size == 0 || !has_prefixes(raw))
+        return SL_OK;
+    char *const text = sl_arena_alloc(arena, raw->size, 1);
+    if (text == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the lines");
+    memcpy(text, raw->text, raw->size);
+    while (sl_lines_next(&lines, &line, &length)) {
+        size_t word = 0;
+        const size_t size = prefix_size(line, length, &word);
+        const size_t named = size > word ? strcspn(line + word, ":") : 0;
+        const bool blank = trimmed(line + size, length - size) == 0;
+        if (host != NULL && size > 0 && !blank && !begins_node(line + size, length - size) &&
+            (named != host_length || memcmp(host, line + word, named) != 0))
+            return sl_fail(err, SL_E_SYNTAX, "hosts_take_turns", "",
+                           "line %u: the lines of several hosts take turns: sort them by host, "
+                           "as dshbak does",
+                           lines.number);
+        if (size > 0 && begins_node(line + size, length - size)) {
+            host = line + word;
+            host_length = named;
+        } else if (blank) {
+            host = NULL;
+        }
+        memset(text + (line - raw->text), ' ', size);
+    }
+    out->text = text;
+    return SL_OK;
 }
 
 /* A line that opens a document and nothing else, or an object with its first member. */

@@ -16,6 +16,12 @@ sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);
  * same text where there are none, or no memory is left. */
 sl_raw sl_tidy_prompts(const sl_raw *raw, sl_arena *arena);
 
+/** Nodes of Slurm that a launcher printed with a host before each line, "gpu01: NodeName=" or "3: ":
+ * without it; any other text as it is. SL_E_SYNTAX, rule hosts_take_turns, where the lines of one
+ * node are not together. SL_E_MEMORY. */
+sl_code sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out,
+                         sl_errors *err) SL_MUST_CHECK;
+
 /** JSON that begins on a line of its own after a few others, as behind a prompt: they, and what
  * follows the last bracket that closes at the end of a line, become blanks. False where none is
  * there. */

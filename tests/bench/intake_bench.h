@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buffer.h"
+#include "catalog/catalog.h"
 #include "intake/format.h"
 
 enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 512 << 20, ROUNDS = 3 };
@@ -17,10 +18,14 @@ typedef void (*printing)(sl_buffer *out, uint32_t i);
 static inline void
 measure(const char *name, const sl_buffer *text)
 {
+    sl_errors err = {.count = 0};
+    sl_catalog *const catalog = sl_catalog_new(&err);
+
+    if (catalog == NULL)
+        exit(EXIT_FAILURE);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        sl_errors err = {.count = 0};
         sl_arena *const arena = sl_arena_new(ARENA_BYTES);
-        sl_findings *const findings = arena == NULL ? NULL : sl_findings_new(arena);
+        sl_findings *const findings = arena == NULL ? NULL : sl_findings_new(arena, catalog);
         const sl_raw raw = {.name = "", .text = text->data, .size = text->size};
         const sl_format *used = NULL;
         uint32_t confidence = 0;
@@ -37,6 +42,7 @@ measure(const char *name, const sl_buffer *text)
                (double)text->size / (1 << 20), sl_findings_count(findings), seconds);
         sl_arena_free(arena);
     }
+    sl_catalog_free(catalog);
 }
 
 /* Of as many nodes as have room, at most `most`. */

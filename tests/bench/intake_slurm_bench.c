@@ -17,13 +17,14 @@ print_json(sl_buffer *out, uint32_t i)
         "\"cpu_load\": 111, \"free_mem\": {\"set\": true, \"infinite\": false, \"number\": 484}, "
         "\"cpus\": 32, \"effective_cpus\": 32, \"energy\": {\"average_watts\": 0, "
         "\"current_watts\": {\"set\": true, \"infinite\": false, \"number\": 0}}, \"features\": "
-        "[\"sxm\", \"80gb\"], \"active_features\": [\"sxm\"], \"gpu_spec\": \"\", \"gres\": "
+        "[\"sxm\", \"80gb\", \"r%03u\"], \"active_features\": [\"sxm\"], \"gpu_spec\": \"\", "
+        "\"gres\": "
         "\"gpu:h100:8(S:0-1)\", \"gres_drained\": \"N/A\", \"gres_used\": \"gpu:h100:0(IDX:N/A)\", "
         "\"instance_type\": \"\", \"name\": \"gpu%06u\", \"hostname\": \"gpu%06u\", \"state\": "
         "[\"IDLE\"%s], \"operating_system\": \"Linux 6.12.43 #1 SMP PREEMPT_DYNAMIC\", "
         "\"partitions\": [\"normal\"], \"port\": 6818, \"real_memory\": 2097152, \"reason\": \"\", "
         "\"sockets\": 2, \"threads\": 1, \"tres\": \"cpu=32,mem=2T,billing=32,gres/gpu=8\"}",
-        i > 0 ? "," : "{\"nodes\": [", i, i, i % 9 == 0 ? ", \"DRAIN\"" : "");
+        i > 0 ? "," : "{\"nodes\": [", i % 1000, i, i, i % 9 == 0 ? ", \"DRAIN\"" : "");
 }
 
 /* All that version 0.0.42 of the plugin says. */

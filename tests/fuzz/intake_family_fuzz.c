@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "asking.h"
 #include "intake/format.h"
 
 enum { ARENA_MAX_BYTES = 512 << 20 };
@@ -54,7 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     sl_arena *const arena = sl_arena_new(ARENA_MAX_BYTES);
     assert(arena != NULL);
-    sl_findings *const findings = sl_findings_new(arena);
+    sl_findings *const findings = sl_findings_new(arena, sl_asking_catalog());
     assert(findings != NULL);
     const uint32_t pick = bytes[0] % (SL_FAMILY.count + 1);
     const sl_format *const format = pick < SL_FAMILY.count ? SL_FAMILY.list[pick] : NULL;

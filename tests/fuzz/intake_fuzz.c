@@ -68,7 +68,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                            {"b", text + first + 1, nul != NULL ? size - first - 1 : 0}};
     sl_arena *const arena = sl_arena_new(ARENA_BYTES);
     sl_draft *const draft = calloc(1, sizeof *draft);
-    sl_findings *const findings = arena != NULL ? sl_findings_new(arena) : NULL;
+    sl_findings *const findings = arena != NULL ? sl_findings_new(arena, the_catalog()) : NULL;
     bool any = false;
 
     assert(draft != NULL && findings != NULL);

@@ -25,7 +25,7 @@ begin(void)
 {
     drafting d = {.arena = sl_arena_new(64 << 20)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(d.arena);
-    d.findings = sl_findings_new(d.arena);
+    d.findings = sl_findings_new(d.arena, catalog);
     d.draft = calloc(1, sizeof *d.draft);
     CU_ASSERT_FATAL(d.findings != NULL && d.draft != NULL);
     return d;

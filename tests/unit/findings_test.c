@@ -15,7 +15,7 @@ begin(void)
 {
     arena = sl_arena_new(256 << 20);
     CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
-    findings = sl_findings_new(arena);
+    findings = sl_findings_new(arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(findings);
     err = (sl_errors){.count = 0};
     CU_ASSERT_EQUAL(sl_findings_file(findings, "a.txt", "first", &err), SL_OK);
@@ -233,7 +233,7 @@ static void
 memory_ends_in_an_error(void)
 {
     arena = sl_arena_new(512 << 10);
-    findings = sl_findings_new(arena);
+    findings = sl_findings_new(arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(findings);
     err = (sl_errors){.count = 0};
     CU_ASSERT_EQUAL(sl_findings_file(findings, "a", "f", &err), SL_OK);

@@ -37,7 +37,7 @@ bench_open(bench *b)
 {
     memset(b, 0, sizeof *b);
     b->arena = sl_arena_new(ARENA_BYTES);
-    b->findings = sl_findings_new(b->arena);
+    b->findings = sl_findings_new(b->arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b->findings);
     CU_ASSERT_EQUAL(sl_findings_file(b->findings, "", "test", &b->err), SL_OK);
 }
@@ -87,7 +87,7 @@ observe(bench *b, const char *source, const char *observed_at, const char *previ
                             .hosts = hosts,
                             .facts = sl_arena_copy_bytes(b->arena, text.data, text.size)};
     sl_buffer_clear(&text);
-    b->findings = sl_findings_new(b->arena);
+    b->findings = sl_findings_new(b->arena, NULL);
     CU_ASSERT_EQUAL(sl_findings_file(b->findings, "", "test", &b->err), SL_OK);
     return out;
 }

@@ -23,7 +23,7 @@ read_bytes(const char *name, const char *text, size_t size, const char *format)
 {
     sl_read_end();
     sl_read.arena = sl_arena_new(ARENA_BYTES);
-    sl_read.findings = sl_findings_new(sl_read.arena);
+    sl_read.findings = sl_findings_new(sl_read.arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(sl_read.findings);
     const sl_format *const asked = format != NULL ? sl_format_find(format) : NULL;
     CU_ASSERT_FATAL(format == NULL || asked != NULL);

@@ -11,7 +11,7 @@ errors_in_the_place_of_values_are_told(void)
                               "1, NVIDIA H200, [Unknown Error], [GPU requires reset]\n"),
                  "nvidia_smi_csv",
                  "- accelerator=NVIDIA H200 accelerators=2 memory_bytes=150754820096\n",
-                 "device_failing device_failing");
+                 "device_failing");
     expect_found(find_in_text("==============NVSMI LOG==============\n\n"
                               "Driver Version                            : 550.54.15\n"
                               "Attached GPUs                             : 1\n"
@@ -29,7 +29,7 @@ errors_in_the_place_of_values_are_told(void)
             "| Processes:                                                                  |\n"),
         "nvidia_smi_table",
         "- accelerator=NVIDIA A40 accelerators=1 memory_bytes=48305799168 driver=450.51.06\n",
-        "device_failing device_failing");
+        "device_failing");
 }
 
 static void
@@ -56,6 +56,29 @@ samples_that_nothing_tells_apart_are_told(void)
     expect_found(find_in_text(text), "nvidia_smi_csv",
                  "- accelerator=NVIDIA A40 accelerators=2 memory_bytes=48305799168\n",
                  "samples_alike");
+    /* One row each of two hosts is two devices, whatever else is missing. */
+    expect_found(find_in_text("host, timestamp, name, memory.total [MiB]\n"
+                              "gpu01, 2024/03/11 11:30:59.123, NVIDIA A40, 46068 MiB\n"
+                              "gpu02, 2024/03/11 11:30:59.123, NVIDIA A40, 46068 MiB\n"),
+                 "nvidia_smi_csv",
+                 "gpu01 accelerator=NVIDIA A40 accelerators=1 memory_bytes=48305799168\n"
+                 "gpu02 accelerator=NVIDIA A40 accelerators=1 memory_bytes=48305799168\n",
+                 "");
+}
+
+static void
+a_failing_device_is_told_once(void)
+{
+    found *const rows = find_in_text("index, name, memory.total [MiB], power.limit [W]\n"
+                                     "0, NVIDIA A40, [Unknown Error], [GPU is lost]\n"
+                                     "1, NVIDIA A40, [Unknown Error], ERR!\n");
+    CU_ASSERT_EQUAL(found_warned(rows, "device_failing"), 2);
+    found_free(rows);
+    found *const log = find_in_text("<nvidia_smi_log><gpu id=\"0\"><product_name>NVIDIA A40"
+                                    "</product_name><fan_speed>[Unknown Error]</fan_speed>"
+                                    "<clocks>[Unknown Error]</clocks></gpu></nvidia_smi_log>");
+    CU_ASSERT_EQUAL(found_warned(log, "device_failing"), 1);
+    found_free(log);
 }
 
 static void
@@ -90,6 +113,7 @@ main(int argc, char **argv)
         SL_CASE(errors_in_the_place_of_values_are_told),
         SL_CASE(what_a_device_does_not_have_is_no_error),
         SL_CASE(samples_that_nothing_tells_apart_are_told),
+        SL_CASE(a_failing_device_is_told_once),
         SL_CASE(rules_around_the_name_of_a_host_are_no_rows),
         SL_CASE(a_file_without_a_name_names_no_host),
     };

@@ -10,26 +10,46 @@
 
 static sl_catalog *catalog;
 
+/* A text and the draft of it. */
+typedef struct drafting {
+    sl_arena *arena;
+    sl_draft *draft;
+    sl_errors err;
+} drafting;
+
+static drafting
+draft_of(const char *text)
+{
+    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
+    const sl_format *used = NULL;
+    uint32_t confidence = 0;
+    drafting d = {.arena = sl_arena_new(64 << 20), .draft = calloc(1, sizeof *d.draft)};
+
+    CU_ASSERT_FATAL(d.arena != NULL && d.draft != NULL);
+    sl_findings *const findings = sl_findings_new(d.arena, catalog);
+    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &d.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, d.arena, d.draft, &d.err), SL_OK);
+    return d;
+}
+
+static void
+drop(drafting *d)
+{
+    free(d->draft);
+    sl_arena_free(d->arena);
+}
+
 /* "a, b" of the parts that sinfo's word may mean, "? a, b" where the word is only near to them. */
 static void
 name_parts(const char *word, char *out, size_t size)
 {
     char text[256];
-    sl_errors err = {0};
-    const sl_format *used = NULL;
-    uint32_t confidence = 0;
-    sl_arena *const arena = sl_arena_new(64 << 20);
-    sl_draft *const draft = calloc(1, sizeof *draft);
-    CU_ASSERT_FATAL(arena != NULL && draft != NULL);
-    sl_findings *const findings = sl_findings_new(arena);
 
     CU_ASSERT_TRUE(
         sl_text_format(text, sizeof text, "NODELIST GRES STATE\nn1 gpu:%s:4 idle\n", word));
-    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
-    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &err), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, arena, draft, &err), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(draft->pool_count, 1);
-    const sl_draft_pool *const pool = &draft->pools[0];
+    drafting d = draft_of(text);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
     (void)sl_text_copy(out, size, pool->part != NULL ? pool->part->accelerator.id : "");
     if (pool->part == NULL && pool->candidates_near)
         (void)sl_text_copy(out, size, "? ");
@@ -38,8 +58,7 @@ name_parts(const char *word, char *out, size_t size)
         (void)sl_text_format(out + length, size - length, "%s%s", i > 0 ? ", " : "",
                              pool->candidates[i]->accelerator.id);
     }
-    free(draft);
-    sl_arena_free(arena);
+    drop(&d);
 }
 
 static void
@@ -106,6 +125,148 @@ what_is_near_begins_alike(void)
     expect_names(names, sizeof names / sizeof names[0]);
 }
 
+/* The first pool's part, and the first note on the draft. */
+static void
+expect_label(const char *rows, const char *part, const char *note, bool guess)
+{
+    char text[512];
+
+    CU_ASSERT_TRUE(
+        sl_text_format(text, sizeof text, "NODELIST;GRES;AVAIL_FEATURES;STATE\n%s", rows));
+    drafting d = draft_of(text);
+    CU_ASSERT_FATAL(d.draft->pool_count > 0 && d.draft->note_count > 0);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    sl_expect_text(pool->part != NULL ? pool->part->accelerator.id : "", part, rows);
+    sl_expect_text(d.draft->notes[0].code, note, rows);
+    CU_ASSERT_EQUAL(d.draft->notes[0].guess, guess);
+    if (pool->part != NULL)
+        CU_ASSERT_EQUAL(pool->value[SL_FIELD_ACCELERATOR].origin, SL_FROM_LIKE);
+    drop(&d);
+}
+
+static void
+a_label_names_a_part_where_nothing_speaks_against_it(void)
+{
+    expect_label("n1;gpu:4;a10,icx;idle\n", "nvidia-a10", "part_in_features", true);
+    expect_label("n1;gpu:4;gpu_a10,icx;idle\n", "nvidia-a10", "part_in_features", false);
+    expect_label("n1;gpu:8;mi325x-256;idle\n", "amd-mi325x", "part_in_features", false);
+    /* Racks of one row, whether their nodes have devices or not. */
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a11;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;a11;idle\nn2;gpu:4;a10;idle\n", "", "accelerator_unnamed", true);
+    expect_label("n1;gpu:8;b200;idle\nn2;(null);B201;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a111,b11;idle\n", "nvidia-a10", "part_in_features",
+                 true);
+    /* Another memory, and a processor's generation. */
+    expect_label("n1;gpu:4;l4,80gb;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;v4;idle\n", "", "label_not_taken", false);
+}
+
+/* Where no tool printed a name, but what a device is on the bus. */
+static void
+a_number_on_the_bus_names_a_part(void)
+{
+    static const char before[] = "<system><cpu numaid=\"0\"><pci busid=\"0\" class=\"0x030200\" "
+                                 "vendor=\"0x10de\" device=\"0x2330\"><gpu dev=\"0\"/></pci>";
+    char text[512];
+
+    CU_ASSERT_TRUE(sl_text_format(text, sizeof text, "%s</cpu></system>", before));
+    drafting d = draft_of(text);
+    const sl_value *const name = &d.draft->pools[0].value[SL_FIELD_ACCELERATOR];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-h100-sxm5-80gb", "10de:2330");
+    sl_expect_text(name->fact.place.path, "pci id", "where it was read");
+    drop(&d);
+    /* One that nobody knows is not named, nor are two that differ. */
+    static const char *const others[] = {"0x2339", "0x20b2"};
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_TRUE(sl_text_format(
+            text, sizeof text,
+            "%s<pci busid=\"1\" class=\"0x030200\" vendor=\"0x10de\" device=\"%s\"><gpu "
+            "dev=\"1\"/></pci></cpu></system>",
+            i == 0 ? "<system><cpu numaid=\"0\">" : before, others[i]));
+        d = draft_of(text);
+        CU_ASSERT_PTR_NULL(d.draft->pools[0].part);
+        sl_expect_text(d.draft->notes[0].code, "accelerator_unnamed", others[i]);
+        drop(&d);
+    }
+}
+
+/* dl1 has Gaudis of the first generation, and both parts that go by the resource are later ones. */
+static void
+a_part_of_a_node_type_that_nobody_knows_is_no_other(void)
+{
+    drafting d = draft_of("{\"kind\": \"List\", \"items\": [{\"kind\": \"Node\", \"metadata\": "
+                          "{\"name\": \"n\", \"labels\": {\"node.kubernetes.io/instance-type\": "
+                          "\"dl1.24xlarge\"}}, \"status\": {\"capacity\": {\"habana.ai/gaudi\": "
+                          "\"8\"}}}]}");
+    CU_ASSERT_PTR_NULL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->notes[0].code, "unknown_accelerator", "dl1");
+    drop(&d);
+}
+
+static const sl_draft_note *
+note_of(const drafting *d, const char *code)
+{
+    for (uint32_t i = 0; i < d->draft->note_count; i++)
+        if (sl_text_equal(d->draft->notes[i].code, code))
+            return &d->draft->notes[i];
+    return NULL;
+}
+
+/* The labeller's gigabytes are those of a slice, or of another part. */
+static void
+a_memory_that_the_part_does_not_have_is_told(void)
+{
+    static const char before[] =
+        "{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n\", \"labels\": "
+        "{\"amd.com/gpu.product-name\": \"AMD_Instinct_MI300X_OAM\", \"amd.com/gpu.vram\": \"";
+    static const char behind[] = "G\"}}, \"status\": {\"capacity\": {\"amd.com/gpu\": \"64\"}}}";
+    char text[512];
+
+    for (int part = 0; part < 2; part++) {
+        CU_ASSERT_TRUE(
+            sl_text_format(text, sizeof text, "%s%s%s", before, part == 0 ? "24" : "192", behind));
+        drafting d = draft_of(text);
+        CU_ASSERT_EQUAL(note_of(&d, "stated_memory_differs") != NULL, part == 0);
+        drop(&d);
+    }
+}
+
+/* It is answered as it came, so its faults are told beside it; names that are left open are told of
+ * their pools. */
+static void
+a_spec_that_would_be_refused_is_told(void)
+{
+    drafting d = draft_of("{\"pools\": [{\"name\": \"a\", \"nodez\": 2, \"node\": "
+                          "{\"accelerator\": \"h100\", \"accelerators\": 8}}]}");
+    const sl_draft_note *const fault = note_of(&d, "required_field");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fault);
+    sl_expect_text(fault->pointer, "/pools/0/nodes", "where it is missing");
+    CU_ASSERT_TRUE(fault->guess);
+    drop(&d);
+    d = draft_of("{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"node\": "
+                 "{\"accelerator\": \"h100\", \"accelerators\": 8}}]}");
+    CU_ASSERT_EQUAL(d.draft->note_count, 1);
+    sl_expect_text(d.draft->notes[0].code, "ambiguous_accelerator", "h100");
+    drop(&d);
+}
+
+static void
+prices_and_plans_are_known_by_their_usual_words(void)
+{
+    drafting d = draft_of("Instance Type,GPU Count,GPU Name,GPU Memory\n"
+                          "p5.48xlarge,8,h100,81920\n");
+    CU_ASSERT_PTR_NOT_NULL(d.draft->pools[0].part);
+    drop(&d);
+    d = draft_of(
+        "{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {\"resources\": "
+        "[{\"address\": \"aws_instance.g\", \"mode\": \"managed\", \"type\": "
+        "\"aws_instance\", \"name\": \"g\", \"values\": {\"instance_type\": "
+        "\"g5.12xlarge\"}}]}}}");
+    CU_ASSERT_PTR_NOT_NULL(d.draft->pools[0].part);
+    drop(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -114,6 +275,12 @@ main(int argc, char **argv)
         SL_CASE(words_around_a_name_are_passed),
         SL_CASE(other_numbers_at_the_end_of_a_name_are_of_the_name),
         SL_CASE(what_is_near_begins_alike),
+        SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
+        SL_CASE(a_number_on_the_bus_names_a_part),
+        SL_CASE(a_memory_that_the_part_does_not_have_is_told),
+        SL_CASE(a_spec_that_would_be_refused_is_told),
+        SL_CASE(prices_and_plans_are_known_by_their_usual_words),
+        SL_CASE(a_part_of_a_node_type_that_nobody_knows_is_no_other),
     };
     return sl_run_catalogued(argc, argv, "intake_names", cases, sizeof cases / sizeof cases[0],
                              &catalog);

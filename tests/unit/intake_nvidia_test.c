@@ -183,6 +183,19 @@ entities_are_refused(void)
     expect_refused("<nvidia_smi_log>&a;</nvidia_smi_log>", SL_E_SYNTAX, "xml_entity");
 }
 
+/* Its memory is the machine's, and it is on no bus. */
+static void
+a_part_of_a_system_on_a_chip_is_named(void)
+{
+    expect_found(
+        find_in_text(
+            "| NVIDIA-SMI 540.2.0   Driver Version: 540.2.0   CUDA Version: 12.2            |\n"
+            "|   0  Orin (nvgpu)           N/A  | N/A              N/A |                N/A |\n"
+            "| N/A   N/A  N/A    N/A /  N/A     | Not Supported        |   N/A          N/A |\n"
+            "| Processes:                                                                  |\n"),
+        "nvidia_smi_table", "- accelerator=Orin (nvgpu) accelerators=1 driver=540.2.0\n", "");
+}
+
 static void
 broken_logs_are_refused_with_their_line(void)
 {
@@ -203,7 +216,7 @@ rows_of_many_hosts_may_take_turns(void)
                  "gpu002 accelerator=NVIDIA H100 80GB HBM3 accelerators=2 memory_bytes=85520809984 "
                  "reserved_bytes=503316480 sliced_accelerators=1 slice=MIG driver=550.54.15\n"
                  "gpu003 accelerators=1 driver=550.54.15\n",
-                 "device_unreadable device_failing device_failing");
+                 "device_unreadable");
 }
 
 static void
@@ -551,6 +564,7 @@ main(int argc, char **argv)
         SL_CASE(logs_on_one_line_are_two),
         SL_CASE(a_log_without_devices_is_a_node_without),
         SL_CASE(entities_are_refused),
+        SL_CASE(a_part_of_a_system_on_a_chip_is_named),
         SL_CASE(broken_logs_are_refused_with_their_line),
         SL_CASE(rows_of_many_hosts_may_take_turns),
         SL_CASE(rows_without_header_or_units_are_read),

@@ -64,7 +64,7 @@ find_in(const char *name, const char *text, size_t size, const sl_format *format
         abort();
     f->arena = sl_arena_new(FOUND_ARENA_BYTES);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->arena);
-    f->findings = sl_findings_new(f->arena);
+    f->findings = sl_findings_new(f->arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->findings);
     const sl_raw raw = {.name = name, .text = text, .size = size};
     f->code = sl_intake_read(&raw, format, f->findings, &f->format, &confidence, &f->err);

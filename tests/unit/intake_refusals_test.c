@@ -202,6 +202,43 @@ errors_of_tools_are_no_output(void)
 }
 
 static void
+nodes_of_other_programs_are_refused_by_name(void)
+{
+    static const char json[] = "scontrol show nodes --json";
+    static const char devices[] = "name the nodes in a spec, and add nvidia-smi -q -x of one of "
+                                  "them";
+
+    refused("{'gpu01': {'cpus': 64, 'gres': ['gpu:h100:8'], 'real_memory': 2063937}}\n",
+            "a dictionary of Python, as pyslurm gives it", json);
+    refused("{\"gpu01\": {\"cpus\": 64, \"gres\": [\"gpu:h100:8\"], \"real_memory\": 2063937}}\n",
+            "nodes as pyslurm gives them, by their names", json);
+    refused("{\"gpu01\":{\"gres\":[\"gpu:h100:8\"],\"state\":\"IDLE\",\"real_memory\":2063937}}\n",
+            "nodes as pyslurm gives them, by their names", json);
+    refused("Node(name='gpu01', state='IDLE', configured_gres={'gpu:h100': 8})\n",
+            "what Python prints of objects of pyslurm", json);
+    refused("RAM 2448/30536MB (lfb 6x4MB) CPU [0%@729] GR3D_FREQ 0% tj@44.2C\n",
+            "tegrastats of a Jetson, which names no parts",
+            "name the nodes and their accelerators in a spec");
+    refused("18:00.0 0302: 10de:2330 (rev a1)\n", "lspci, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
+    refused("pid, process_name, used_gpu_memory [MiB]\n1, python, 10 MiB\n",
+            "the processes of nvidia-smi, which name no devices", "nvidia-smi -q -x");
+    refused("utilization.gpu [%], utilization.memory [%]\n10 %, 20 %\n",
+            "columns of nvidia-smi that say nothing of what there is",
+            "nvidia-smi --query-gpu=index,name,memory.total --format=csv");
+    refused(
+        "{\"count\": 1, \"results\": [{\"name\": \"g1\", \"device_type\": {\"model\": \"DGX\"}}]}",
+        "devices of NetBox, which is not read", "name the nodes and their accelerators in a spec");
+    refused("name,status,site,device_type,role\ng1,active,dc1,DGX H100,compute\n",
+            "devices of NetBox, which is not read",
+            "name the nodes and their accelerators in a spec");
+    refused("{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"metadata\": {}}",
+            "an object of Kubernetes that is no node", "kubectl get nodes -o json");
+    refused("node01:8\nnode02:8\n", "a list of hosts, which says nothing of what they hold",
+            devices);
+}
+
+static void
 utf16_is_read(void)
 {
     static const char plain[] = "GPU 0: NVIDIA L4 (UUID: GPU-ab12)\r\n";
@@ -236,7 +273,7 @@ utf16_past_memory_is_told_as_such(void)
     uint32_t confidence = 0;
     sl_arena *const arena = sl_arena_new(ARENA_BYTES);
     CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
-    sl_findings *const findings = sl_findings_new(arena);
+    sl_findings *const findings = sl_findings_new(arena, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(findings);
 
     for (size_t i = 0; i < SIZE; i += 2)
@@ -333,6 +370,7 @@ main(int argc, char **argv)
         SL_CASE(outputs_beside_those_that_are_read_are_refused_by_name),
         SL_CASE(tables_for_people_are_refused_by_name),
         SL_CASE(errors_of_tools_are_no_output),
+        SL_CASE(nodes_of_other_programs_are_refused_by_name),
         SL_CASE(utf16_is_read),
         SL_CASE(utf16_past_memory_is_told_as_such),
         SL_CASE(what_is_packed_otherwise_is_refused_by_name),

@@ -97,7 +97,7 @@ show_one(const char *list, const char *members, bool yaml, char shown[256])
     const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
     now = (outcome){.arena = sl_arena_new(256 << 20)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(now.arena);
-    now.findings = sl_findings_new(now.arena);
+    now.findings = sl_findings_new(now.arena, catalog);
     CU_ASSERT_PTR_NOT_NULL_FATAL(now.findings);
     CU_ASSERT_EQUAL(sl_intake_read(&raw, sl_format_find(format), now.findings, &now.format,
                                    &now.confidence, &now.err),
@@ -214,7 +214,7 @@ ranges_said_over_and_over_are_bounded(void)
             sl_buffer_text(&text, lines[i]);
         const sl_raw raw = {.name = "", .text = text.data, .size = text.size};
         now = (outcome){.arena = sl_arena_new(256 << 20)};
-        now.findings = sl_findings_new(now.arena);
+        now.findings = sl_findings_new(now.arena, catalog);
         now.code = sl_intake_read(&raw, NULL, now.findings, &now.format, &now.confidence, &now.err);
         CU_ASSERT_EQUAL(now.code, SL_E_RANGE);
         sl_expect_text(now.err.list[0].rule, "too_many", lines[i]);
@@ -237,6 +237,6 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    sl_json_start();
-    return sl_run_cases(argc, argv, "intake_slurm_conf", cases, sizeof cases / sizeof cases[0]);
+    return sl_run_catalogued(argc, argv, "intake_slurm_conf", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

@@ -9,8 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "harness.h"
-#include "json/reader.h"
+#include "catalogued.h"
 
 enum { SHOWN_MAX = 64 * 1024 };
 
@@ -26,6 +25,7 @@ typedef struct outcome {
 } outcome;
 
 static outcome now;
+static sl_catalog *catalog;
 
 static inline void
 end(void)
@@ -38,7 +38,9 @@ static inline void
 show_text(sl_buffer *out, const sl_facts *facts, sl_field field, const char *label)
 {
     if (facts->field[field].said)
-        sl_buffer_format(out, " %s%s", label, facts->field[field].text);
+        sl_buffer_format(out, " %s%s%s", label,
+                         facts->field[field].label != SL_LABEL_NONE ? "~" : "",
+                         facts->field[field].text);
 }
 
 static inline void
@@ -79,7 +81,7 @@ show_host(sl_buffer *out, const sl_found_host *host)
     sl_buffer_text(out, "\n");
 }
 
-/* A line per host, then the cluster, the fabric, and the warnings with how often they came. */
+/* A line per host ("~" before what a label says), then the cluster, the fabric, and the warnings with how often they came. */
 static inline void
 show(void)
 {
@@ -111,7 +113,7 @@ read_text(const char *text, size_t size)
 
     now = (outcome){.arena = sl_arena_new(256 << 20)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(now.arena);
-    now.findings = sl_findings_new(now.arena);
+    now.findings = sl_findings_new(now.arena, catalog);
     CU_ASSERT_PTR_NOT_NULL_FATAL(now.findings);
     now.code = sl_intake_read(&raw, NULL, now.findings, &now.format, &now.confidence, &now.err);
     CU_ASSERT_EQUAL(now.code == SL_OK, now.err.count == 0);

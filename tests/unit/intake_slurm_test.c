@@ -127,6 +127,21 @@ scontrol_text_is_read(void)
                    "! memory_in_features 1\n! gres_null 1\n! mig_slices 1\n");
 }
 
+/* srun -l puts the number of a task before each line, pdsh and clush a host. */
+static void
+a_launcher_may_stand_before_each_line(void)
+{
+    expect_text("0: NodeName=g1 CPUTot=8\n0:    AvailableFeatures=x\n0:    Gres=gpu:h100:8\n"
+                "0:    State=IDLE\n0: \n"
+                " 1: NodeName=g2 CPUTot=8\n 1:    Gres=gpu:h100:8 State=DOWN\n 1:\n",
+                "slurm_nodes_text", "g1 usable 8 h100 cpus 8\ng2 down 8 h100 cpus 8 (DOWN)\n");
+    expect_text("login1: NodeName=g1 CPUTot=8 Gres=gpu:h100:8 State=IDLE\n"
+                "login2: NodeName=g2 CPUTot=8 Gres=gpu:h100:8 State=IDLE\n",
+                "slurm_nodes_text", "g1 usable 8 h100 cpus 8\ng2 usable 8 h100 cpus 8\n");
+    expect_text("0: NodeName=g1 CPUTot=8\n1: NodeName=g2 CPUTot=8\n0:    Gres=gpu:h100:8\n", "none",
+                "error hosts_take_turns\n");
+}
+
 static void
 values_know_their_line(void)
 {
@@ -219,6 +234,15 @@ errors_of_an_answer_without_nodes_are_told(void)
     end();
 }
 
+/* Lists that come with an answer tell whose it is, without a plugin. */
+static void
+an_answer_without_nodes_is_told_as_such(void)
+{
+    expect_text("{\"nodes\": [], \"errors\": [], \"warnings\": []}", "slurm_nodes_json",
+                "error no_hosts\n");
+    expect_text("{\"nodes\": [], \"errors\": []}", "none", "error unknown_format\n");
+}
+
 static void
 json_rows_may_lack_members(void)
 {
@@ -293,21 +317,28 @@ labels_may_name_a_part(void)
     static const struct {
         const char *features, *gres, *shown;
     } nodes[] = {
-        {"gpu,h100,cluster-h100-9", "gpu:8", "8 h100 cpus 8\n! part_in_features 1\n"},
-        {"a100,a100_40,NVLINK,amd_7742", "gpu:4",
-         "4 a100_40 label 40 cpus 8\n! part_in_features 1\n"},
+        {"gpu,h100,cluster-h100-9", "gpu:8", "8 ~h100 cpus 8\n"},
+        {"a100,a100_40,NVLINK,amd_7742", "gpu:4", "4 ~a100_40 label 40 cpus 8\n"},
         {"GPU_SKU:A100_SXM4,GPU_MEM:80GB", "gpu:4",
-         "4 A100_SXM4 label 80 cpus 8\n! memory_in_features 1\n! part_in_features 1\n"},
-        {"v100-32g", "gpu:tesla:4",
-         "4 v100-32g label 32 cpus 8\n! generic_type 1\n! part_in_features 1\n"},
-        {"gpu_mi300x", "gpu:8", "8 mi300x cpus 8\n! part_in_features 1\n"},
+         "4 ~A100_SXM4 label 80 cpus 8\n! memory_in_features 1\n"},
+        {"v100-32g", "gpu:tesla:4", "4 ~v100-32g label 32 cpus 8\n"},
+        {"gpu_mi300x", "gpu:8", "8 ~mi300x cpus 8\n"},
+        {"h20-96", "gpu:8", "8 ~h20-96 label 96 cpus 8\n"},
+        {"mi300a-128g,gpu", "gpu:4", "4 ~mi300a-128g label 128 cpus 8\n"},
+        {"gh200-144g", "gpu:1", "1 ~gh200-144g label 144 cpus 8\n"},
+        {"b200_180gb", "gpu:8", "8 ~b200_180gb label 180 cpus 8\n"},
+        {"mi325x-256", "gpu:8", "8 ~mi325x-256 label 256 cpus 8\n"},
+        {"mi355x-288gb", "gpu:8", "8 ~mi355x-288gb label 288 cpus 8\n"},
+        {"rtx_a6000", "gpu:8", "8 ~rtx_a6000 cpus 8\n"},
         /* What the resources name counts, and the label's memory tells its variants apart. */
         {"gpu,a100,hbm80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n! memory_in_features 1\n"},
         {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
-        {"h100", "gpu:l40s:4", "4 l40s cpus 8\n"},
+        {"h100", "gpu:l40s:4", "4 l40s cpus 8\n! label_contradicts 1\n"},
+        {"amd,mi250x", "gpu:mi250:8", "8 mi250 cpus 8\n"}, /* both count halves of one module */
+        {"x1", "gpu:tesla:4", "4 tesla cpus 8\n! generic_type 1\n"},
         /* Two parts, a rack, a processor and a machine name none. */
-        {"a100,h100", "gpu:4", "4 cpus 8\n"},
-        {"v100-16g,v100-32g", "gpu:4", "4 cpus 8\n"},
+        {"a100,h100", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
+        {"v100-16g,v100-32g", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
         {"h100-3,r740,e5-2680,a100x", "gpu:4", "4 cpus 8\n"},
         {"a100aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
          "aaaaaa"
@@ -349,6 +380,14 @@ columns_that_run_together_are_told(void)
         "slurm_sinfo_text",
         "n1 usable 2 rtx_a6000\nn2 drained 1 nvidia_a100_x (drained)\nn3 usable\n"
         "! columns_run_together 3\n");
+    /* What begins behind a parenthesis has lost its number; of n3 nothing is seen to. */
+    expect_text("HOSTNAMES           GRES                STATE               \n"
+                "n1                  gpu:t4:2(S:0),gpu:l4idle                \n"
+                "n2                  gpu:t4:2(S:0),gpu:1:idle                \n"
+                "n3                  gpu:rtx_a6000:2(S:0-idle                \n",
+                "slurm_sinfo_text",
+                "n1 usable\nn2 usable\nn3 usable 2 rtx_a6000\n! columns_run_together 3\n"
+                "! gres_open 1\n");
     /* A format of fixed width cuts, and leaves a blank. */
     expect_text("NODELIST GRES STATE\nn1 gpu:tesla_v10 idle\n", "slurm_sinfo_text",
                 "n1 usable\n! gres_cut 1\n");
@@ -377,6 +416,10 @@ columns_without_a_header_are_told_by_their_cells(void)
     /* A prompt is none. */
     expect_text("$ sinfo -h\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
                 "slurm_sinfo_text", "n1 usable 8\nn2 usable 8\nn3 usable 8\n! no_header 1\n");
+    /* A header of other words is no host. */
+    expect_text("NODEHOST GRES_X STATEC\nn1 gpu:a100:4 idle\nn2 gpu:a100:4 idle\n",
+                "slurm_sinfo_text",
+                "n1 usable 4 a100\nn2 usable 4 a100\n! no_header 1\n! odd_row 1\n");
     /* Features look like hosts, and repeat. */
     expect_text("n1 a100 gpu:4\nn2 a100 gpu:4\n", "slurm_sinfo_text",
                 "n1 unknown 4\nn2 unknown 4\n! no_header 1\n");
@@ -483,11 +526,13 @@ static const sl_case cases[] = {
     SL_CASE(trackable_resources_count_each_device_once),
     SL_CASE(states_come_to_what_can_be_used),
     SL_CASE(scontrol_text_is_read),
+    SL_CASE(a_launcher_may_stand_before_each_line),
     SL_CASE(values_know_their_line),
     SL_CASE(one_line_records_are_read),
     SL_CASE(json_of_every_version_is_read),
     SL_CASE(json_rows_may_stand_alone),
     SL_CASE(errors_of_an_answer_without_nodes_are_told),
+    SL_CASE(an_answer_without_nodes_is_told_as_such),
     SL_CASE(json_rows_may_lack_members),
     SL_CASE(json_may_be_bare),
     SL_CASE(sinfo_tables_are_read),
@@ -503,6 +548,6 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    sl_json_start();
-    return sl_run_cases(argc, argv, "intake_slurm", cases, sizeof cases / sizeof cases[0]);
+    return sl_run_catalogued(argc, argv, "intake_slurm", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

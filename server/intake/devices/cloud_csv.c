@@ -43,6 +43,7 @@ static const struct {
     {"accelerator_name", COLUMN_PART},
     {"accelerator", COLUMN_PART},
     {"gpu_name", COLUMN_PART},
+    {"gpu name", COLUMN_PART},
     {"gpu model", COLUMN_PART},
     {"gpu_model", COLUMN_PART},
     {"gpu_type", COLUMN_PART},

@@ -10,7 +10,7 @@
 #include "intake/xml.h"
 #include "shardline/units.h"
 
-enum { HOSTS_MAX = 128, RATES_MAX = 8, BUS_SIZE = 24, KIND_SIZE = 16 };
+enum { HOSTS_MAX = 128, RATES_MAX = 8, BUS_SIZE = 24, KIND_SIZE = 16, PCI_ID_SIZE = 16 };
 
 /* Cards of one rate. */
 typedef struct rate {
@@ -19,12 +19,20 @@ typedef struct rate {
     char kind[KIND_SIZE];
 } rate;
 
+/* What the devices of a node are on the bus of PCI, "10de:2330". */
+typedef struct pci_id {
+    char text[PCI_ID_SIZE]; /* "": not said */
+    uint32_t line;
+    bool differs; /* they are not all one */
+} pci_id;
+
 /* A picture of several nodes that share an NVLink fabric tells them apart by host_hash. */
 typedef struct host {
     char hash[32];
     uint32_t line;
     uint32_t classed, told; /* devices: PCI functions of their class; those that hold a <gpu> */
-    uint32_t nics;          /* PCI functions of a network card's class */
+    pci_id classed_id, told_id;
+    uint32_t nics; /* PCI functions of a network card's class */
     char nic_kind[KIND_SIZE];
     uint32_t rate_count;
     rate rates[RATES_MAX];
@@ -39,6 +47,7 @@ typedef struct reading {
     uint32_t function; /* counts them */
     uint32_t function_of_gpu;
     char kind[KIND_SIZE]; /* of network its class stands for */
+    pci_id id;
     /* devices, over all hosts */
     sl_reach reach;
     char bus[SL_REACH_MAX][BUS_SIZE];
@@ -93,16 +102,38 @@ is_device_class(const char *class)
     return is_class(class, starts, sizeof starts / sizeof starts[0]);
 }
 
+/* "0x10de" and "0x2330" as "10de:2330"; "" where the picture, as old ones, does not say both. */
+static pci_id
+id_of(const char *vendor, const char *device, uint32_t line)
+{
+    pci_id id = {.line = line};
+
+    if (strncmp(vendor, "0x", 2) != 0 || strncmp(device, "0x", 2) != 0 ||
+        !sl_text_format(id.text, sizeof id.text, "%s:%s", vendor + 2, device + 2))
+        id.text[0] = '\0';
+    return id;
+}
+
 static void
-open_pci(reading *r, const char *const *attributes)
+take_id(pci_id *known, const pci_id *more)
+{
+    if (known->line == 0)
+        *known = *more;
+    known->differs = known->differs || !sl_text_equal(known->text, more->text);
+}
+
+static void
+open_pci(reading *r, const char *const *attributes, uint32_t line)
 {
     const char *const class = sl_xml_attribute(attributes, "class");
     const char *const vendor = sl_xml_attribute(attributes, "vendor");
 
     r->function++;
     r->kind[0] = '\0';
+    r->id = id_of(vendor, sl_xml_attribute(attributes, "device"), line);
     if (is_device_class(class)) {
         r->host->classed++;
+        take_id(&r->host->classed_id, &r->id);
     } else if (strncmp(class, "0x02", 4) == 0) {
         const char *const kind = strncmp(class, "0x0207", 6) == 0  ? "infiniband"
                                  : sl_text_equal(vendor, "0x1d0f") ? "efa"
@@ -123,6 +154,7 @@ open_gpu(reading *r)
         return;
     r->function_of_gpu = r->function;
     r->host->told++;
+    take_id(&r->host->told_id, &r->id);
     r->reach.count++;
 }
 
@@ -204,7 +236,7 @@ on_open(void *context, const char *path, const char *const *attributes, uint32_t
     else if (sl_text_equal(name, "cpu") && *sl_xml_attribute(attributes, "host_hash") != '\0')
         r->host = host_of(r, sl_xml_attribute(attributes, "host_hash"), line);
     else if (sl_text_equal(name, "pci"))
-        open_pci(r, attributes);
+        open_pci(r, attributes, line);
     else if (sl_text_equal(name, "gpu"))
         open_gpu(r);
     else if (sl_text_equal(name, "nvlink"))
@@ -290,6 +322,25 @@ say_links(const reading *r, sl_facts *facts)
         sl_facts_number(facts, SL_FIELD_SCALE_UP_DOMAIN, domain, r->links_line, "gpu/nvlink");
 }
 
+/* The part by its number on the bus, where the catalogue knows that of one part. */
+static void
+say_part(const reading *r, const host *h, sl_facts *facts)
+{
+    const pci_id *const id = h->told > 0 ? &h->told_id : &h->classed_id;
+    sl_part_names *const names = sl_findings_part_names(r->findings);
+
+    if (id->differs)
+        sl_findings_warn(r->findings, "mixed_devices", id->line, "pci/device",
+                         "a node holds devices that are not all %.15s: all are counted, and none "
+                         "is named",
+                         id->text);
+    if (id->differs || id->text[0] == '\0' || names == NULL)
+        return;
+    const sl_part_name *const found = sl_part_names_find(names, id->text);
+    if (!found->near && found->candidate_count == 1)
+        sl_facts_text(facts, SL_FIELD_ACCELERATOR, id->text, id->line, "pci id");
+}
+
 static sl_code
 say_hosts(const reading *r, sl_errors *err)
 {
@@ -302,6 +353,7 @@ say_hosts(const reading *r, sl_errors *err)
             continue;
         sl_facts_number(&facts, SL_FIELD_ACCELERATORS, devices, h->line,
                         h->told > 0 ? "gpu" : "pci/class");
+        say_part(r, h, &facts);
         say_nics(r, h, &facts);
         say_links(r, &facts);
         const sl_found_host found = {.count = 1, .line = h->line};

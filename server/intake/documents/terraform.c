@@ -578,7 +578,9 @@ static uint32_t
 recognise_terraform(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON || sample->list ||
-        !sl_sample_has_key(sample, "terraform_version"))
+        !(sl_sample_has_key(sample, "terraform_version") ||
+          (sl_sample_has_key(sample, "format_version") &&
+           sl_sample_has_key(sample, "planned_values"))))
         return 0;
     return 95;
 }

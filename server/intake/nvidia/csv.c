@@ -76,7 +76,6 @@ typedef struct reading {
     char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
-    uint32_t rows;  /* read so far */
     uint32_t words; /* cells of the line before, where nothing is known of it and no cell counts */
     sl_cells cells;
 } reading;
@@ -342,19 +341,21 @@ read_row(reading *r, const char *host, sl_errors *err)
 {
     sl_facts facts = {0};
     bool known = false;
+    bool told = r->at[COLUMN_NAME] != ABSENT && *cell(r, COLUMN_NAME) == '\0';
 
-    if (r->at[COLUMN_NAME] != ABSENT && *cell(r, COLUMN_NAME) == '\0')
+    if (told)
         sl_findings_warn(r->findings, "device_unreadable", r->line, "name",
                          "a device does not say what it is: the driver may have lost it");
     for (uint32_t i = 0; i < r->cells.count; i++)
-        sl_nvidia_check_answer(r->findings, r->cells.at[i], r->line, NULL);
-    if (r->rows++ > 0 && r->at[COLUMN_TIMESTAMP] != ABSENT && *identity_of(r) == '\0')
-        sl_findings_warn(r->findings, "samples_alike", r->line, "timestamp",
-                         "rows have a time, and nothing tells devices apart: each counts as a "
-                         "device, and may be a later sample of one; ask for index as well");
+        sl_nvidia_check_answer(r->findings, r->cells.at[i], r->line, NULL, &told);
     sl_code code = choose_node(r, host, err);
     if (code != SL_OK)
         return code;
+    if (r->at[COLUMN_TIMESTAMP] != ABSENT && *identity_of(r) == '\0' &&
+        sl_devices_count(r->devices, r->node) > 0)
+        sl_findings_warn(r->findings, "samples_alike", r->line, "timestamp",
+                         "rows have a time, and nothing tells devices apart: each counts as a "
+                         "device, and may be a later sample of one; ask for index as well");
     say_device(r, &facts);
     code = sl_devices_add(r->devices, r->node, identity_of(r), 1, &facts, &known, err);
     if (known)

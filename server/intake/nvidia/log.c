@@ -84,7 +84,7 @@ take_gpu(sl_nvidia_log *log, const char *path, const char *text, uint32_t line)
     static const char gpu_power[] = "gpu_power_readings/";
     sl_nvidia_gpu *const g = &log->gpu;
 
-    sl_nvidia_check_answer(log->findings, text, line, "gpu");
+    sl_nvidia_check_answer(log->findings, text, line, "gpu", &g->failing);
     if (sl_text_equal(path, "product_name")) {
         keep(g->name, text);
         g->name_line = line;

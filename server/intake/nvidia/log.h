@@ -18,6 +18,7 @@ typedef struct sl_nvidia_gpu {
     uint32_t limit_line;
     bool lent; /* to virtual machines: the driver is that of a hypervisor */
     uint32_t lent_line;
+    bool failing; /* which was told */
     bool mig;
     uint32_t mig_line;
     uint32_t slices;

@@ -17,12 +17,15 @@ static const sl_format *const formats[] = {
 const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};
 
 void
-sl_nvidia_check_answer(sl_findings *findings, const char *text, uint32_t line, const char *path)
+sl_nvidia_check_answer(sl_findings *findings, const char *text, uint32_t line, const char *path,
+                       bool *told)
 {
-    if (sl_cell_is_failure(text))
-        sl_findings_warn(findings, "device_failing", line, path,
-                         "a device answers \"%.60s\": it counts, and may need a reset or a repair",
-                         text);
+    if (*told || !sl_cell_is_failure(text))
+        return;
+    *told = true;
+    sl_findings_warn(findings, "device_failing", line, path,
+                     "a device answers \"%.60s\": it counts, and may need a reset or a repair",
+                     text);
 }
 
 bool

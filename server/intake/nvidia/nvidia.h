@@ -59,10 +59,10 @@ typedef struct sl_nvidia_listing {
 sl_code sl_nvidia_list_walk(const sl_raw *raw, const sl_nvidia_listing *listing, void *reading,
                             sl_devices *devices, sl_errors *err) SL_MUST_CHECK;
 
-/** Warns of a device that answers with an error where a value belongs; nothing where `text` is
- * none. It counts all the same. */
+/** Warns of a device that answers with an error where a value belongs, once: *told is kept for the
+ * device. Nothing where `text` is none. It counts all the same. */
 void sl_nvidia_check_answer(sl_findings *findings, const char *text, uint32_t line,
-                            const char *path);
+                            const char *path, bool *told);
 
 /** Not an identifier: exports for other eyes mask it with zeros. */
 bool sl_nvidia_uuid_is_masked(const char *uuid);

@@ -16,6 +16,7 @@ typedef struct device {
     char bus[32];
     double memory_bytes; /* 0: not printed */
     bool mig;
+    bool failing; /* which was told */
     uint32_t slices;
     double slice_bytes; /* below 0 where they differ */
 } device;
@@ -36,6 +37,9 @@ typedef struct reading {
     uint32_t count;
     device list[DEVICES_MAX];
 } reading;
+
+/* A part of a system on a chip, "Orin (nvgpu)", is on no bus. */
+#define ON_CHIP "(nvgpu)"
 
 /* Cells of a row that stands between bars; 0 where it does not. */
 static uint32_t
@@ -80,7 +84,7 @@ take_device(reading *r, char *first, const char *second, uint32_t line)
     device *const d = &r->list[r->count++];
     *d = (device){.index = index, .line = line};
     (void)sl_text_copy(d->name, sizeof d->name, sl_cell_trim(name));
-    (void)sl_text_copy(d->bus, sizeof d->bus, second);
+    (void)sl_text_copy(d->bus, sizeof d->bus, is_bus(second) ? second : "");
     d->bus[strcspn(d->bus, " ")] = '\0';
     if (!sl_text_ends_with(d->name, "..."))
         return;
@@ -223,7 +227,7 @@ take_more(reading *r, char *const cells[CELLS_MAX], uint32_t count, uint32_t lin
 {
     device *const d = &r->list[r->count - 1];
     for (uint32_t i = 0; i < count; i++)
-        sl_nvidia_check_answer(r->findings, cells[i], line, NULL);
+        sl_nvidia_check_answer(r->findings, cells[i], line, NULL, &d->failing);
     if (d->memory_bytes == 0 && total_of(cells[1], &d->memory_bytes))
         d->memory_line = line;
     if (count >= 3 && *cells[0] == '\0' && *cells[1] == '\0' && d->mig_line == 0) {
@@ -258,7 +262,7 @@ take_row(reading *r, char *line, const sl_captures *captures, sl_errors *err)
     follow(r, line, captures->lines.number);
     if (heading || count < 2)
         return code;
-    if (is_bus(cells[1])) {
+    if (is_bus(cells[1]) || strstr(cells[0], ON_CHIP) != NULL) {
         if (r->driver_line == 0 && r->count == 0) {
             r->line = captures->lines.number;
             memcpy(r->host, captures->host, sizeof r->host);

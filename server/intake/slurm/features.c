@@ -108,65 +108,18 @@ skip_title(const char *feature)
     return feature;
 }
 
-/* A word of a label, lower case, into `word`, "" where it is too long to be one of ours; returns
- * what follows it. */
-static const char *
-next_word(const char *at, char word[SL_SLURM_TYPE_SIZE])
-{
-    const size_t length = strcspn(at, ":_-.");
-    const size_t kept = length < SL_SLURM_TYPE_SIZE ? length : 0;
-
-    for (size_t i = 0; i < kept; i++)
-        word[i] = (char)tolower((unsigned char)at[i]);
-    word[kept] = '\0';
-    return at + length + (at[length] != '\0');
-}
-
-/* What sets the variants of a part apart: how it is mounted, "sxm4", or its memory, "80g". A number
- * alone is one where devices have as much: "h100-3" is a rack. */
-static bool
-is_variant(const char *word, double *gigabytes)
-{
-    enum { SIZE_DIGITS = 3 };
-    static const char *const mounts[] = {"sxm",  "sxm2", "sxm3", "sxm4", "sxm5", "sxm6",
-                                         "pcie", "nvl",  "hbm2", "hbm3", "hbm3e"};
-    static const char *const sizes[] = {"16", "24", "32", "40",  "48",
-                                        "64", "80", "94", "141", "192"};
-    const size_t digits = strspn(word, "0123456789");
-    char number[SIZE_DIGITS + 1];
-
-    if (digits == 0 || digits > SIZE_DIGITS)
-        return sl_text_index(word, mounts, sizeof mounts / sizeof mounts[0]) >= 0;
-    if (!sl_text_equal(word + digits, "g") && !sl_text_equal(word + digits, "gb") &&
-        sl_text_index(word, sizes, sizeof sizes / sizeof sizes[0]) < 0)
-        return false;
-    memcpy(number, word, digits);
-    number[digits] = '\0';
-    return sl_text_to_double(number, gigabytes);
-}
-
 bool
-sl_slurm_feature_model(const char *feature, sl_slurm_model *out)
+sl_slurm_feature_model(sl_part_names *names, const char *feature, sl_slurm_model *out)
 {
-    /* Words that no site calls anything else, in the spelling of every site. */
-    static const char *const parts[] = {
-        "v100",   "v100s",  "p100",   "t4",     "a10",    "a10g",   "a30",    "a40",   "a100",
-        "a800",   "h20",    "h100",   "h200",   "h800",   "b200",   "b300",   "gh200", "gb200",
-        "gb300",  "l4",     "l20",    "l40",    "l40s",   "a6000",  "mi100",  "mi210", "mi250",
-        "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x", "gaudi2", "gaudi3"};
-    char word[SL_SLURM_TYPE_SIZE];
-    double gigabytes = 0.0;
-    assert(feature != NULL && out != NULL);
+    assert(names != NULL && feature != NULL && out != NULL);
 
     const char *const name = skip_title(feature);
-    const char *at = next_word(name, word);
-    if (sl_text_index(word, parts, sizeof parts / sizeof parts[0]) < 0)
+    if (strpbrk(name, "0123456789") == NULL || strlen(name) >= sizeof out->name)
         return false;
-    while (*at != '\0') {
-        at = next_word(at, word);
-        if (!is_variant(word, &gigabytes))
-            return false;
-    }
-    out->gigabytes = gigabytes;
+    const sl_part_name *const found = sl_part_names_find_counted(names, name);
+    if (found->near || found->candidate_count == 0)
+        return false;
+    out->part = *found;
+    out->titled = name != feature;
     return sl_text_copy(out->name, sizeof out->name, name);
 }

@@ -113,7 +113,7 @@ add_devices(sl_slurm_gres *out, const char *type, uint32_t count)
 /* The next entry up to a comma that stands in no parenthesis, "gpu:a100:4(S:0,2)" without what is
  * in it. False at the end of the text. */
 static bool
-next_entry(const char **at, char entry[ENTRY_SIZE], bool *cut)
+next_entry(const char **at, char entry[ENTRY_SIZE], bool *cut, bool *open)
 {
     size_t used = 0;
     bool inside = false;
@@ -132,6 +132,7 @@ next_entry(const char **at, char entry[ENTRY_SIZE], bool *cut)
         if (**at == ')')
             inside = false;
     }
+    *open = inside;
     if (**at == ',')
         (*at)++;
     entry[used] = '\0';
@@ -197,7 +198,7 @@ sl_slurm_gres_read(const char *text, sl_slurm_gres *out)
     bool cut = false;
 
     *out = (sl_slurm_gres){.devices = 0};
-    while (next_entry(&text, entry, &cut)) {
+    while (next_entry(&text, entry, &cut, &out->open)) {
         if (cut)
             out->odd = true;
         else
@@ -232,7 +233,7 @@ sl_slurm_tres_read(const char *text, sl_slurm_gres *out)
     uint32_t total = 0;
 
     *out = (sl_slurm_gres){.devices = 0};
-    while (next_entry(&text, entry, &cut)) {
+    while (next_entry(&text, entry, &cut, &out->open)) {
         const char *name = NULL, *type = NULL;
         uint32_t count = 0;
         if (cut || !split_tres(entry, &name, &type, &count))

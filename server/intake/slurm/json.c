@@ -396,17 +396,20 @@ read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findin
 static uint32_t
 recognise_nodes_json(const sl_sample *sample)
 {
-    if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo"))
+    /* Resources are a text everywhere but in what pyslurm makes of them. */
+    if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo") ||
+        sl_sample_holds(sample, "\"gres\": [") || sl_sample_holds(sample, "\"gres\":["))
         return 0;
     if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"real_memory\""))
         return 96;
     if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"state\""))
         return 80;
-    /* An answer without nodes: its plugin tells whose it is. */
-    return sl_sample_has_key(sample, "nodes") && (sl_sample_holds(sample, "Slurm OpenAPI") ||
-                                                  sl_sample_holds(sample, "data_parser/"))
-               ? 70
-               : 0;
+    /* An answer without nodes: its plugin tells whose it is, or the lists that it comes with. */
+    const bool told =
+        sl_sample_holds(sample, "Slurm OpenAPI") || sl_sample_holds(sample, "data_parser/") ||
+        (sl_sample_has_key(sample, "errors") &&
+         (sl_sample_has_key(sample, "warnings") || sl_sample_has_key(sample, "meta")));
+    return sl_sample_has_key(sample, "nodes") && told ? 70 : 0;
 }
 
 static sl_code

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/text.h"
 #include "shardline/units.h"
@@ -104,7 +103,7 @@ say_type(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item)
 {
     const uint32_t line = u->node->item[item].line;
     const char *const where = path(u, item);
-    uint32_t most = 0, typed = 0;
+    uint32_t most = 0;
 
     if (is_one_type_per_index(gres)) {
         sl_findings_warn(u->findings, "type_per_index", line, where,
@@ -115,21 +114,15 @@ say_type(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item)
                         where);
         return;
     }
-    for (uint32_t i = 0; i < gres->type_count; i++) {
-        typed += gres->types[i].name[0] != '\0';
+    for (uint32_t i = 0; i < gres->type_count; i++)
         if (gres->types[i].count > gres->types[most].count)
             most = i;
-    }
     if (gres->type_count > 1)
         sl_findings_warn(u->findings, "mixed_types", line, where,
                          "a node has %u of %.40s and %u other devices: only the former are taken",
                          gres->types[most].count,
                          gres->types[most].name[0] == '\0' ? "no type" : gres->types[most].name,
                          gres->devices - gres->types[most].count);
-    if (typed > 0 && is_generic(gres->types[most].name))
-        sl_findings_warn(u->findings, "generic_type", line, where,
-                         "the type \"%.40s\" stands for many parts: say which one it is",
-                         gres->types[most].name);
     sl_facts_text(u->facts, SL_FIELD_ACCELERATOR, gres->types[most].name, line, where);
     sl_facts_number(u->facts, SL_FIELD_ACCELERATORS, gres->types[most].count + gres->sliced_devices,
                     line, where);
@@ -173,6 +166,11 @@ check_gres(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item
                          text);
         return false;
     }
+    if (gres->open && u->node->may_be_cut)
+        sl_findings_warn(u->findings, "gres_open", line, where,
+                         "\"%.60s\" is cut inside its parenthesis: devices behind it, if there are "
+                         "any, are not counted",
+                         text);
     if (gres->shares > 0)
         sl_findings_warn(u->findings, "shared_gres", line, where,
                          "jobs may share devices (shard or mps): they count as whole ones");
@@ -221,9 +219,9 @@ say_accelerators(understanding *u)
 
 /* What labels say, over all of them. Two that differ say nothing. */
 typedef struct labels {
-    double memory; /* gigabytes of a device */
-    sl_slurm_model *model;
-    char *instance; /* FEATURE_SIZE */
+    double memory;         /* gigabytes of a device */
+    sl_slurm_model *model; /* of those that name one part, the one that says most */
+    char *instance;        /* FEATURE_SIZE */
     bool memory_differs, model_differs, instance_differs;
 } labels;
 
@@ -234,66 +232,100 @@ take_memory(labels *l, double gigabytes)
     l->memory = gigabytes;
 }
 
-/* Whether one name says more than the other, and nothing else: "a100" and "A100_40". */
-static bool
-is_alike(const char *a, const char *b)
-{
-    const size_t shorter = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
-
-    return strncasecmp(a, b, shorter) == 0 && !isalnum((unsigned char)a[shorter]) &&
-           !isalnum((unsigned char)b[shorter]);
-}
-
 static void
-take_model(labels *l, const sl_slurm_model *model)
+take_model(const understanding *u, labels *l, const sl_slurm_model *model)
 {
     const size_t known = strlen(l->model->name);
 
-    l->model_differs = l->model_differs || (known > 0 && !is_alike(l->model->name, model->name));
+    if (known > 0 && !sl_part_names_share(&l->model->part, &model->part)) {
+        l->model_differs = true;
+        sl_findings_warn(u->findings, "parts_in_features", u->node->item[SL_SLURM_FEATURES].line,
+                         path(u, SL_SLURM_FEATURES),
+                         "the features of a node name different parts, %.40s and %.40s: none is "
+                         "taken",
+                         l->model->name, model->name);
+    }
     if (strlen(model->name) > known)
         *l->model = *model;
 }
 
+/* accelerated: the node has devices, of which labels may tell. */
 static void
-take_feature(const understanding *u, labels *l, const char *feature)
+take_feature(const understanding *u, labels *l, const char *feature, bool accelerated)
 {
+    sl_part_names *const names = sl_findings_part_names(u->findings);
     sl_slurm_model model;
     double memory = 0.0;
 
     if (sl_slurm_feature_memory(feature, &memory)) {
+        if (!accelerated)
+            return;
         take_memory(l, memory);
         sl_findings_warn(u->findings, "memory_in_features", u->node->item[SL_SLURM_FEATURES].line,
                          path(u, SL_SLURM_FEATURES),
                          "\"%.60s\" may be the memory of a device: it tells variants of a part "
                          "apart, and is not taken for what there is",
                          feature);
-    } else if (sl_slurm_feature_model(feature, &model)) {
-        take_model(l, &model);
+    } else if (names == NULL || (!accelerated && !sl_part_name_is_short(feature)) ||
+               sl_findings_is_place(u->findings, sl_findings_file_count(u->findings) - 1,
+                                    feature)) {
+        return; /* thousands of nodes may have as many racks: they are not looked up */
+    } else if (!sl_slurm_feature_model(names, feature, &model)) {
+        sl_findings_place(u->findings, feature);
+    } else if (accelerated) {
+        take_model(u, l, &model);
     }
+}
+
+static void
+warn_of_generic(const understanding *u, const sl_fact *type)
+{
+    if (type->said && is_generic(type->text))
+        sl_findings_warn(u->findings, "generic_type", type->place.line, type->place.path,
+                         "the type \"%.40s\" stands for many parts: say which one it is",
+                         type->text);
+}
+
+/* Whether the labels' part may be the one that the resources name. */
+static bool
+may_be_named(const understanding *u, const sl_slurm_model *model, const char *type)
+{
+    const sl_part_name labelled = model->part;
+    const sl_part_name *const named =
+        sl_part_names_find_counted(sl_findings_part_names(u->findings), type);
+    const bool may_be = sl_part_names_share(named, &labelled);
+
+    if (!may_be && !named->near && named->candidate_count > 0)
+        sl_findings_warn(u->findings, "label_contradicts", u->node->item[SL_SLURM_FEATURES].line,
+                         path(u, SL_SLURM_FEATURES),
+                         "the resources of a node name %.40s and its features %.40s: the former "
+                         "counts",
+                         type, model->name);
+    return may_be;
 }
 
 /* A part that labels name, where the resources name none; its memory, where they do not deny it. */
 static void
 say_model(const understanding *u, const labels *l)
 {
-    const sl_fact *const type = &u->facts->field[SL_FIELD_ACCELERATOR];
+    sl_fact *const type = &u->facts->field[SL_FIELD_ACCELERATOR];
     const uint32_t line = u->node->item[SL_SLURM_FEATURES].line;
     const char *const where = path(u, SL_SLURM_FEATURES);
     const bool named = type->said && !is_generic(type->text);
 
     if (l->model->name[0] == '\0' || l->model_differs ||
-        (named ? !is_alike(type->text, l->model->name) : u->gres.type_count != 1))
+        (named ? !may_be_named(u, l->model, type->text) : u->gres.type_count != 1)) {
+        warn_of_generic(u, type);
         return;
-    if (l->model->gigabytes > 0.0 && l->memory <= 0.0)
-        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, l->model->gigabytes * SL_GIB_BYTES,
-                        line, where);
+    }
+    if (l->model->part.bytes > 0.0 && l->memory <= 0.0)
+        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, l->model->part.bytes, line, where);
     if (named)
         return;
-    u->facts->field[SL_FIELD_ACCELERATOR].said = false;
+    type->said = false;
     sl_facts_text(u->facts, SL_FIELD_ACCELERATOR, l->model->name, line, where);
-    sl_findings_warn(u->findings, "part_in_features", line, where,
-                     "the resources name no part, and the features %.60s: that is taken",
-                     l->model->name);
+    type->label = !l->model->titled && sl_part_name_is_short(l->model->name) ? SL_LABEL_SHORT
+                                                                             : SL_LABEL_CLEAR;
 }
 
 static void
@@ -314,8 +346,8 @@ say_features(understanding *u)
             l.instance_differs =
                 l.instance_differs || (*l.instance != '\0' && !sl_text_equal(l.instance, feature));
             (void)sl_text_copy(l.instance, FEATURE_SIZE, feature);
-        } else if (accelerated) {
-            take_feature(u, &l, feature);
+        } else {
+            take_feature(u, &l, feature, accelerated);
         }
         at += length + (at[length] != '\0');
     }

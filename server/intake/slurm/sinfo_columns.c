@@ -169,11 +169,17 @@ is_fixed(const sl_sinfo_table *t)
     return t->count > 1;
 }
 
-/* Devices whose number is there: what stands behind it begins. */
+/* Devices whose number is there: the last parenthesis of theirs begins, and nothing behind its
+ * end. */
 static bool
 is_counted(const sl_sinfo_cell *value)
 {
-    return memchr(value->at, '(', value->length) != NULL;
+    size_t from = value->length;
+
+    while (from > 0 && value->at[from - 1] != '(')
+        from--;
+    const char *const end = from == 0 ? NULL : memchr(value->at + from, ')', value->length - from);
+    return from > 0 && (end == NULL || end + 1 == value->at + value->length);
 }
 
 /* Cells where they stand under their names. A value that runs into the next column has lost its
@@ -201,6 +207,36 @@ cut_at_starts(const sl_sinfo_table *t, const char *line, sl_sinfo_cell cells[SL_
     return whole;
 }
 
+/* Devices of a node; those in use tell their indices, "gpu:a100:2(IDX:0-1)". */
+static bool
+holds_devices(const sl_sinfo_cell *value)
+{
+    static const char in_use[] = "(IDX:";
+    bool all = value->length > 4 && strncmp(value->at, "gpu:", 4) == 0;
+
+    for (size_t i = 0; all && i + sizeof in_use - 1 <= value->length; i++)
+        all = strncmp(value->at + i, in_use, sizeof in_use - 1) != 0;
+    return all;
+}
+
+static bool
+is_nothing(const sl_sinfo_cell *value)
+{
+    return (value->length == 6 && strncmp(value->at, "(null)", 6) == 0) ||
+           (value->length == 3 && strncmp(value->at, "N/A", 3) == 0);
+}
+
+/* Whether the column that was told by its devices has some, or none, in this row too: that of a
+ * header that nobody knows has not. */
+static bool
+looks_guessed(const sl_sinfo_table *t, const sl_sinfo_cell cells[SL_SINFO_CELLS_MAX])
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->column[i] == SL_SLURM_GRES && !holds_devices(&cells[i]) && !is_nothing(&cells[i]))
+            return false;
+    return true;
+}
+
 bool
 sl_sinfo_cut_row(const sl_sinfo_table *t, const char *line, sl_sinfo_cell cells[SL_SINFO_CELLS_MAX],
                  bool *whole)
@@ -219,7 +255,7 @@ sl_sinfo_cut_row(const sl_sinfo_table *t, const char *line, sl_sinfo_cell cells[
         memmove(&cells[at + 1], &cells[at + 1 + more], (t->count - at - 1) * sizeof cells[0]);
         return count < SL_SINFO_CELLS_MAX;
     }
-    if (t->guessed && count != t->count)
+    if (t->guessed && (count != t->count || !looks_guessed(t, cells)))
         return false;
     if (t->between == ' ' && count != t->count) {
         *whole = cut_at_starts(t, line, cells);
@@ -266,25 +302,6 @@ is_state(const sl_sinfo_cell *value)
     word[value->length] = '\0';
     sl_slurm_state_read(word, &read);
     return read.state != SL_HOST_UNSAID && read.unknown[0] == '\0';
-}
-
-/* Devices of a node; those in use tell their indices, "gpu:a100:2(IDX:0-1)". */
-static bool
-holds_devices(const sl_sinfo_cell *value)
-{
-    static const char in_use[] = "(IDX:";
-    bool all = value->length > 4 && strncmp(value->at, "gpu:", 4) == 0;
-
-    for (size_t i = 0; all && i + sizeof in_use - 1 <= value->length; i++)
-        all = strncmp(value->at + i, in_use, sizeof in_use - 1) != 0;
-    return all;
-}
-
-static bool
-is_nothing(const sl_sinfo_cell *value)
-{
-    return (value->length == 6 && strncmp(value->at, "(null)", 6) == 0) ||
-           (value->length == 3 && strncmp(value->at, "N/A", 3) == 0);
 }
 
 /* A host, or a list of them: letters and digits both, which partitions have less often. */

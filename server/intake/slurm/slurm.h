@@ -30,6 +30,7 @@ typedef struct sl_slurm_gres {
     char sliced_type[SL_SLURM_TYPE_SIZE]; /* of their device: "a100", "" where it is not told */
     uint32_t shares;                      /* shard and mps units */
     bool uncounted;                       /* an accelerator has no number: it counts one */
+    bool open;                            /* the text ends inside a parenthesis */
     bool odd;                             /* an entry is not understood, and left out */
 } sl_slurm_gres;
 
@@ -52,11 +53,13 @@ bool sl_slurm_feature_instance(const char *feature);
 /** A part that a label names. */
 typedef struct sl_slurm_model {
     char name[SL_SLURM_TYPE_SIZE]; /* "a100", "v100-32g", as the label spells it */
-    double gigabytes;              /* that it says, or 0 */
+    sl_part_name part;             /* what goes by it */
+    bool titled;                   /* the label says that it is a device: "gpu_a10" */
 } sl_slurm_model;
 
-/** "h100", "GPU_SKU:A100_SXM4", "a100_40", and nothing else: "h100-rack3" is none. */
-bool sl_slurm_feature_model(const char *feature, sl_slurm_model *out);
+/** "h100", "GPU_SKU:A100_SXM4", "a100_40": a name of the catalogue and nothing else; "h100-rack3"
+ * is none. */
+bool sl_slurm_feature_model(sl_part_names *names, const char *feature, sl_slurm_model *out);
 
 /** What the words of a state come to. */
 typedef struct sl_slurm_state {
