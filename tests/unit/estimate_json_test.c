@@ -116,8 +116,17 @@ handmade(const sl_estimate_request *request)
     e->time.step_s = 1;
     e->time.bubble_ratio = .25;
     e->time.communication_count = 1;
-    e->time.communication[0] =
-        (sl_communication){"tensor", SL_COLLECTIVE_ALL_GATHER, "scale_up", 1024, .5, .25};
+    e->time.communication[0] = (sl_communication){.group = "tensor",
+                                                  .collective = SL_COLLECTIVE_ALL_GATHER,
+                                                  .level = "scale_up",
+                                                  .bytes_per_step = 1024,
+                                                  .seconds = .5,
+                                                  .exposed_s = .25,
+                                                  .what = SL_TERM_TENSOR_SENT,
+                                                  .calls = 8,
+                                                  .ranks = 2,
+                                                  .nodes = 1,
+                                                  .members_per_node = 2};
     e->throughput.tokens_per_s = 131072;
     e->throughput.time_to_train_s = 7200;
     e->throughput.goodput_ratio = .5;
@@ -205,8 +214,12 @@ time_lists_its_terms_and_figures_are_explained_by_pointer(void)
     CU_ASSERT_TRUE(holds(&a, "\"explanations\":{\"/memory/usable_bytes\":{\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"/throughput/mfu_full\":{\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"communication\":[{\"group\":\"tensor\",\"collective\":"
-                             "\"all_gather\",\"level\":\"scale_up\",\"bytes_per_step\":1024,"
-                             "\"seconds\":0.5,\"exposed_s\":0.25}]"));
+                             "\"all_gather\",\"level\":\"scale_up\",\"calls\":8,"
+                             "\"bytes_per_step\":1024,\"seconds\":0.5,\"exposed_s\":0.25,"
+                             "\"explain\":{\"bytes_per_step\":{\"formula\":\"calls x "));
+    CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"calls\":8,\"bytes_per_call\":128,\"ranks\":2}"));
+    CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"seconds\":0.5,\"hidden_s\":0.25,"
+                             "\"tensor_communication\":0.0625}"));
     CU_ASSERT_TRUE(holds(&a, "\"interval\":{\"step_s\":[0.5,2],\"peak_reserved_bytes\":[70,95]}"));
     free(e);
     clear(&a);

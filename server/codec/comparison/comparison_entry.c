@@ -135,26 +135,6 @@ throughput_write(sl_writer *writer, const sl_throughput *throughput)
     sl_write_object_end(writer);
 }
 
-static void
-communication_write(sl_writer *writer, const sl_entry *entry)
-{
-    sl_write_key(writer, "communication");
-    sl_write_array(writer);
-    for (uint32_t i = 0; i < entry->time.communication_count; i++) {
-        const sl_communication *const row = &entry->time.communication[i];
-        sl_write_object(writer);
-        sl_put_text(writer, "group", row->group);
-        sl_put_text(writer, "collective", sl_name(&sl_collective_names, row->collective));
-        sl_put_text(writer, "level", row->level);
-        sl_put_double(writer, "bytes_per_step", row->bytes_per_step);
-        sl_put_double(writer, "seconds", row->seconds);
-        sl_put_double(writer, "exposed_s", row->exposed_s);
-        sl_put_known_double(writer, "message_latency_s", entry->latency_s[i]);
-        sl_write_object_end(writer);
-    }
-    sl_write_array_end(writer);
-}
-
 /* Appends a sentence where there is room for it. */
 static void say(char text[SENTENCE_BYTES], const char *format, ...) SL_PRINTF(2, 3);
 
@@ -290,7 +270,7 @@ sl_entry_write(sl_writer *writer, const sl_entry_document *document)
         memory_write(writer, entry);
         time_write(writer, entry);
         throughput_write(writer, &entry->throughput);
-        communication_write(writer, entry);
+        sl_communication_write(writer, &entry->time, entry->latency_s);
         warnings_write(writer, entry);
     }
     for (size_t i = 0; !entry->legal && i < sizeof figures / sizeof figures[0]; i++)
