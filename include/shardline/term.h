@@ -129,6 +129,9 @@ typedef struct sl_term {
 
 const sl_term_info *sl_term_describe(sl_term_id id);
 
+/** What a memory term is among those of its name, in few words. */
+const char *sl_term_what(sl_term_id id);
+
 /** What a term is computed from, at most SL_TERM_INPUTS_MAX of {name, value}. */
 #define SL_TERM_SET_INPUTS(term, ...)                                                              \
     do {                                                                                           \

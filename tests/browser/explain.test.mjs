@@ -96,7 +96,7 @@ describe('an explanation', () => {
 
             const rank = answer.memory.ranks[0];
             await page.getByTestId('memory').locator('tfoot .num').first().click();
-            await dialog.getByRole('button', { name: 'Explain gradients_persistent' }).click();
+            await dialog.getByRole('button', { name: 'Explain gradients' }).click();
             assert.ok((await seen(dialog)).includes(rank.terms.find(({ name: of }) => of === 'gradients').formula));
         });
     });
@@ -131,6 +131,8 @@ describe('an explanation', () => {
             await page.getByRole('tab', { name: 'Compare' }).click();
             await page.getByRole('radio', { name: 'Strategies' }).check();
             await opens('Strategies side by side', 'tr[data-key="/time/step_s"] .num');
+            await opens('Strategies side by side', 'tr[data-key="seconds forward"] .num');
+            await opens('Strategies side by side', 'tr[data-key="bytes activations"] .num');
             await page.getByRole('radio', { name: 'Fine-tuning' }).check();
             await opens('Ways of fine-tuning', '[data-name="step_s"] .num');
         });

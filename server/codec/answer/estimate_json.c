@@ -48,6 +48,7 @@ rank_write(sl_writer *writer, const sl_rank_memory *rank, const sl_cluster *clus
         const sl_term_info *const info = sl_term_describe(term->id);
         sl_write_object(writer);
         sl_put_text(writer, "name", info->name);
+        sl_put_text(writer, "what", sl_term_what(term->id));
         sl_put_int(writer, "bytes", llround(term->value));
         sl_put_text(writer, "lifetime", sl_name(&sl_lifetime_names, info->lifetime));
         explanation_write(writer, term);

@@ -88,6 +88,7 @@ memory_write(sl_writer *writer, const sl_entry *entry)
     for (uint32_t i = 0; i < fullest->term_count; i++) {
         sl_write_object(writer);
         sl_put_text(writer, "name", sl_term_describe(fullest->terms[i].id)->name);
+        sl_put_text(writer, "what", sl_term_what(fullest->terms[i].id));
         sl_put_int(writer, "bytes", llround(fullest->terms[i].value));
         sl_write_object_end(writer);
     }

@@ -392,3 +392,42 @@ sl_term_describe(sl_term_id id)
     assert(id >= 0 && id < SL_TERM_ID_COUNT && terms[id].name != NULL);
     return &terms[id];
 }
+
+const char *
+sl_term_what(sl_term_id id)
+{
+    static const char *const whats[] = {
+        [SL_TERM_PARAMETERS] = "of the model",
+        [SL_TERM_WEIGHT_SCALES] = "scales of what is quantised",
+        [SL_TERM_GRADIENTS] = "summed",
+        [SL_TERM_MASTER_WEIGHTS] = "that the optimizer updates",
+        [SL_TERM_OPTIMIZER_STATES] = "of what trains",
+        [SL_TERM_ADAPTERS] = "with gradients and states",
+        [SL_TERM_DEQUANTIZED] = "a matrix dequantised",
+        [SL_TERM_CACHED_WEIGHTS] = "16-bit weights of autocast",
+        [SL_TERM_LOW_PRECISION_WEIGHTS] = "as they multiply",
+        [SL_TERM_GATHERED_PARAMETERS] = "of what is in use",
+        [SL_TERM_UNSHARDED_GRADIENTS] = "gradients not yet divided",
+        [SL_TERM_WAITING_GRADIENTS] = "whole until they are reduced",
+        [SL_TERM_STEPPED_GRADIENT] = "of the tensor being updated",
+        [SL_TERM_GRADIENT_COPY] = "gradients cast for the update",
+        [SL_TERM_STEP_LISTS] = "lists of the update",
+        [SL_TERM_ACTIVATIONS] = "kept for backward",
+        [SL_TERM_WEIGHT_OPERANDS] = "for weight gradients that wait",
+        [SL_TERM_RECOMPUTED_BLOCK] = "rebuilt in backward",
+        [SL_TERM_LOGITS] = "with their gradient",
+        [SL_TERM_BACKWARD_TRANSIENT] = "gradients of activations",
+        [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = "dummy weight gradients",
+        [SL_TERM_GRADIENT_BUCKETS] = "buckets of gradients",
+        [SL_TERM_REDUCE_BUFFERS] = "reduce buckets",
+        [SL_TERM_GRAPH_BUFFERS] = "outputs of captured graphs",
+        [SL_TERM_PIPELINE_BUFFERS] = "between stages",
+        [SL_TERM_FRAGMENTATION] = "reserved and not allocated",
+        [SL_TERM_CONTEXT] = "driver, kernels and communicators",
+    };
+    _Static_assert(sizeof whats / sizeof whats[0] == SL_TERM_FORWARD,
+                   "words for every memory term");
+
+    assert(id >= 0 && id < SL_TERM_FORWARD);
+    return whats[id];
+}

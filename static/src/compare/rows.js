@@ -75,7 +75,7 @@ export function figureRow(columns, [pointer, better = 0, write, writeIn], of = "
 
 /** The sum of terms with the same name, explained. @param {any[]} terms @param {string} of */
 function sumOf(terms, of) {
-    if (terms.length === 1) return { value: terms[0][of], about: terms[0] };
+    if (terms.length === 1) return { value: terms[0][of], about: terms[0].formula ? terms[0] : formulaOf(terms[0].name) };
     const symbols = symbolsOf(terms);
     return { value: terms.reduce((sum, term) => sum + term[of], 0), about: { formula: symbols.join(" + "),
         inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at][of]])), source: "Sum of the terms of this name" } };
