@@ -112,8 +112,8 @@ describe('an explanation', () => {
 
     it('of plans that are answered in few members says how, in a search, in strategies and in ways of fine-tuning', async () => {
         await withAnswer(async (page, answer) => {
-            const { formula, source } = answer.explanations['/time/step_s'];
-            const opens = async (grid, cell) => {
+            const ofTerm = (terms, of) => terms.find(({ name }) => name === of);
+            const opens = async (grid, cell, { formula, source } = answer.explanations['/time/step_s']) => {
                 await page.getByRole('grid', { name: grid }).locator(cell).first().click();
                 const dialog = page.getByRole('dialog');
                 const text = await seen(dialog);
@@ -131,8 +131,8 @@ describe('an explanation', () => {
             await page.getByRole('tab', { name: 'Compare' }).click();
             await page.getByRole('radio', { name: 'Strategies' }).check();
             await opens('Strategies side by side', 'tr[data-key="/time/step_s"] .num');
-            await opens('Strategies side by side', 'tr[data-key="seconds forward"] .num');
-            await opens('Strategies side by side', 'tr[data-key="bytes activations"] .num');
+            await opens('Strategies side by side', 'tr[data-key="seconds forward"] .num', ofTerm(answer.time.terms, 'forward'));
+            await opens('Strategies side by side', 'tr[data-key="bytes activations"] .num', ofTerm(answer.memory.ranks[0].terms, 'activations'));
             await page.getByRole('radio', { name: 'Fine-tuning' }).check();
             await opens('Ways of fine-tuning', '[data-name="step_s"] .num');
         });
