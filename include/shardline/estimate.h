@@ -62,7 +62,19 @@ typedef struct sl_communication {
     double bytes_per_step; /* sent and received buffers of one rank of the busiest stage */
     double seconds;
     double exposed_s;
+    sl_term_id what;                       /* is sent: SL_TERM_TENSOR_SENT to SL_TERM_LENT_SENT */
+    double calls;                          /* in a step */
+    double ranks, nodes, members_per_node; /* of the group, one of the nodes with the fewest */
 } sl_communication;
+
+/** The figures of such a row. */
+typedef enum sl_sent_figure {
+    SL_SENT_BYTES,
+    SL_SENT_SECONDS,
+    SL_SENT_EXPOSED,
+    SL_SENT_LATENCY, /* what a message of one byte takes: only where somebody measures it */
+    SL_SENT_FIGURE_COUNT
+} sl_sent_figure;
 
 /** A product of one device, m x k by k x n, whose shape was not measured; batch of them at once. */
 typedef struct sl_guess {
@@ -120,6 +132,11 @@ typedef struct sl_note {
     bool warning;     /* else an assumption */
     const char *text; /* one sentence, static: values stand in the resolved plan */
 } sl_note;
+
+/** How a figure of a row comes about. What a group waits for alone is its term of the step; of the
+ * others the term is an input. */
+void sl_communication_explain(const sl_time *time, const sl_communication *row, sl_sent_figure of,
+                              sl_term *out);
 
 /** A change that was evaluated, as the fields of a JSON merge patch. */
 typedef struct sl_fix {

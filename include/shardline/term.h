@@ -53,6 +53,26 @@ typedef enum sl_term_id {
     SL_TERM_DATA_COMMUNICATION,
     SL_TERM_OPTIMIZER_STEP,
     SL_TERM_OVERHEAD,
+    /* rows of the communication table: bytes of each kind, seconds, what of them is exposed */
+    SL_TERM_TENSOR_SENT,
+    SL_TERM_CONTEXT_SENT,
+    SL_TERM_EXPERT_SENT,
+    SL_TERM_PIPELINE_SENT,
+    SL_TERM_GRADIENTS_SENT,
+    SL_TERM_PARAMETERS_SENT,
+    SL_TERM_REPLICAS_SENT,
+    SL_TERM_COPIES_SENT,
+    SL_TERM_EMBEDDING_SENT,
+    SL_TERM_HOST_SENT,
+    SL_TERM_LENT_SENT,
+    SL_TERM_SENT_INSIDE,
+    SL_TERM_SENT_ACROSS,
+    SL_TERM_SENT_TO_HOST,
+    SL_TERM_MESSAGE_LATENCY,
+    SL_TERM_TENSOR_EXPOSED,
+    SL_TERM_GRADIENTS_EXPOSED,
+    SL_TERM_PARAMETERS_EXPOSED,
+    SL_TERM_ALL_EXPOSED,
     /* other figures */
     SL_TERM_USABLE,
     SL_TERM_HEADROOM,
@@ -108,6 +128,9 @@ typedef struct sl_term {
 } sl_term;
 
 const sl_term_info *sl_term_describe(sl_term_id id);
+
+/** What a memory term is among those of its name, in few words. */
+const char *sl_term_what(sl_term_id id);
 
 /** What a term is computed from, at most SL_TERM_INPUTS_MAX of {name, value}. */
 #define SL_TERM_SET_INPUTS(term, ...)                                                              \

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Exact: 5^16 fits the 53 bits of a double. */
@@ -115,4 +116,55 @@ sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE])
     at += last - point;
     *at = '\0';
     return (size_t)(at - out);
+}
+
+enum { SAID_DIGITS = 3, MOST_SAID = 18, LEAST_SAID = -9 };
+
+/* Of the first digit of a magnitude. */
+static int
+exponent_of(double magnitude)
+{
+    return (int)floor(log10(magnitude));
+}
+
+/* Commas between every three digits before the point. */
+static void
+group_digits(const char *plain, char out[SL_NUMBER_TEXT_SIZE])
+{
+    const size_t sign = plain[0] == '-';
+    const size_t whole = sign + strspn(plain + sign, "0123456789");
+    size_t used = 0;
+
+    for (size_t i = 0; plain[i] != '\0' && used + 2 < SL_NUMBER_TEXT_SIZE; i++) {
+        if (i > sign && i < whole && (whole - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = plain[i];
+    }
+    out[used] = '\0';
+}
+
+sl_number_text
+sl_number_say(double value, double spread)
+{
+    const double magnitude = fabs(value);
+    sl_number_text said = {"0"};
+    char plain[SL_NUMBER_TEXT_SIZE];
+
+    if (!(magnitude > 0.0) || exponent_of(magnitude) < LEAST_SAID)
+        return said;
+    if (exponent_of(magnitude) >= MOST_SAID) {
+        (void)snprintf(said.text, sizeof said.text, "%.2e", value);
+        return said;
+    }
+    const int first = exponent_of(magnitude);
+    const int sure = spread > 0.0 ? first - exponent_of(spread / 2.0) + 1 : SAID_DIGITS;
+    const int kept = sure < 1 ? 1 : sure > SAID_DIGITS ? SAID_DIGITS : sure;
+
+    /* Read back, what rounding made may have one digit more before the point. */
+    (void)snprintf(plain, sizeof plain, "%.*e", kept - 1, value);
+    const double rounded = strtod(plain, NULL);
+    const int decimals = kept - 1 - exponent_of(fabs(rounded));
+    (void)snprintf(plain, sizeof plain, "%.*f", decimals > 0 ? decimals : 0, rounded);
+    group_digits(plain, said.text);
+    return said;
 }

@@ -14,4 +14,18 @@ size_t sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE]);
  * begins. */
 char *sl_number_whole(uint64_t value, char *end);
 
+typedef struct sl_number_text {
+    char text[SL_NUMBER_TEXT_SIZE];
+} sl_number_text;
+
+/**
+ * A figure for a sentence: as many digits as the spread around it bears out, three at most, and
+ * never an exponent: 429 +- 90 is "430", 2290000 "2,290,000". The dashboard writes by the same rule
+ * (static/src/units.js, borneOut).
+ *
+ * value   finite; beyond 1e18, or below 1e-9, its zeros would be all that is read
+ * spread  half of the interval, in the unit of the value; 0 = none is known
+ */
+sl_number_text sl_number_say(double value, double spread);
+
 #endif

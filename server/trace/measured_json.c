@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "codec/question/names.h"
 #include "codec/question/notes.h"
@@ -235,11 +236,10 @@ note_trace(const comparing *c, sl_notes *notes)
                      "the trace has no ProfilerStep marks: all of it, from the first event to the "
                      "last, is taken for one step; call profiler.step() to have them");
     else if (m->device_span_s > (1.0 + outside_ratio) * m->step_s * m->steps)
-        sl_notes_add(
-            notes, "kernels_outside_steps", true,
-            "kernels run for %.6g s, longer than the %u marked steps: seconds per step may "
-            "hold work of others",
-            m->device_span_s, m->steps);
+        sl_notes_add(notes, "kernels_outside_steps", true,
+                     "kernels run for %s s, longer than the %u marked steps: seconds per step may "
+                     "hold work of others",
+                     sl_number_say(m->device_span_s, 0.0).text, m->steps);
     if (m->device_count > 1)
         sl_notes_add(notes, "several_devices", true,
                      "the trace is of %u devices; categories are those of the busiest, %s",

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answering, becomes, clickAtOnce, inTab, seen, unfold } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
+import { stepReady } from './lib/step.mjs';
 
 const withAnswer = (use) => inTab(browser, server, {}, async (tab) => {
     const { answer } = await answering(tab, () => tab.page.click('[data-example="llama-70b"]'));
@@ -95,7 +96,7 @@ describe('an explanation', () => {
 
             const rank = answer.memory.ranks[0];
             await page.getByTestId('memory').locator('tfoot .num').first().click();
-            await dialog.getByRole('button', { name: 'Explain gradients_persistent' }).click();
+            await dialog.getByRole('button', { name: 'Explain gradients' }).click();
             assert.ok((await seen(dialog)).includes(rank.terms.find(({ name: of }) => of === 'gradients').formula));
         });
     });
@@ -111,8 +112,8 @@ describe('an explanation', () => {
 
     it('of plans that are answered in few members says how, in a search, in strategies and in ways of fine-tuning', async () => {
         await withAnswer(async (page, answer) => {
-            const { formula, source } = answer.explanations['/time/step_s'];
-            const opens = async (grid, cell) => {
+            const ofTerm = (terms, of) => terms.find(({ name }) => name === of);
+            const opens = async (grid, cell, { formula, source } = answer.explanations['/time/step_s']) => {
                 await page.getByRole('grid', { name: grid }).locator(cell).first().click();
                 const dialog = page.getByRole('dialog');
                 const text = await seen(dialog);
@@ -130,6 +131,8 @@ describe('an explanation', () => {
             await page.getByRole('tab', { name: 'Compare' }).click();
             await page.getByRole('radio', { name: 'Strategies' }).check();
             await opens('Strategies side by side', 'tr[data-key="/time/step_s"] .num');
+            await opens('Strategies side by side', 'tr[data-key="seconds forward"] .num', ofTerm(answer.time.terms, 'forward'));
+            await opens('Strategies side by side', 'tr[data-key="bytes activations"] .num', ofTerm(answer.memory.ranks[0].terms, 'activations'));
             await page.getByRole('radio', { name: 'Fine-tuning' }).check();
             await opens('Ways of fine-tuning', '[data-name="step_s"] .num');
         });
@@ -139,13 +142,18 @@ describe('an explanation', () => {
         await withAnswer(async (page, answer) => {
             await unfold(page.getByTestId('communication'));
             const table = page.getByRole('table', { name: 'Collectives of one step, for one device' });
-            const { bytes_per_step: bytes } = answer.communication[1];
+            const { calls, explain } = answer.communication[1];
             const row = table.locator('tbody tr').nth(1).locator('.num');
             assert.equal(await table.locator('tbody .num').count(), 3 * answer.communication.length);
             const dialog = page.getByRole('dialog');
-            await row.nth(1).click();
-            assert.ok((await seen(dialog)).includes(bytes.toLocaleString('en-US')), await seen(dialog));
-            await row.nth(2).click();
+            for (const [at, of] of ['bytes_per_step', 'seconds', 'exposed_s'].entries()) {
+                await row.nth(at).click();
+                const { formula, source } = explain[of];
+                assert.ok((await seen(dialog)).includes(formula) && (await seen(dialog)).includes(source), of);
+            }
+            await dialog.getByRole('button', { name: 'Explain seconds' }).click();
+            assert.ok((await seen(dialog)).includes(`= ${calls.toLocaleString('en-US')} x `), 'calls of the step');
+            await dialog.getByRole('button', { name: /^← / }).click();
             await dialog.getByRole('button', { name: 'Explain tensor_communication' }).click();
             const term = answer.time.terms.find(({ name }) => name === 'tensor_communication');
             assert.ok((await seen(dialog)).includes(term.formula) && (await seen(dialog)).includes(term.source));
@@ -158,8 +166,11 @@ describe('an explanation', () => {
             const [first] = answer.communication;
             const dialog = page.getByRole('dialog');
             await page.locator(`tr[data-key="bytes_per_step ${first.group} ${first.collective.replace('_', ' ')}, ${first.level.replace('_', ' ')}"] .num`).click();
-            assert.match(await seen(dialog), /sum of the buffers/);
+            assert.ok((await seen(dialog)).includes(first.explain.bytes_per_step.formula));
             await page.getByRole('radio', { name: 'Strategies' }).check();
+            await page.locator('tr[data-key="bytes_per_step data all reduce, network"] .num').first().click();
+            assert.ok((await seen(dialog)).includes('gradients of what the rank computes with'), 'one collective of a strategy');
+            await page.keyboard.press('Escape');
             for (const [name, text] of [['bytes', / \+ tensor_/], ['seconds', / \+ tensor_/], ['latency_s', /the largest of tensor_/]]) {
                 await page.locator(`tr[data-key="/traffic/${name}"] .num`).first().click();
                 assert.match(await seen(dialog), text, name);
@@ -181,6 +192,47 @@ describe('an explanation', () => {
             assert.ok(Math.abs(Number(/([\d.]+) s$/.exec(text)[1]) - (end - begin - busy)) < 1e-5, text);
             await figures.nth(2).click();
             assert.ok((await seen(dialog)).includes('1 - busy_s / (end_s - begin_s)'));
+        });
+    });
+
+    it('of a selected part of the timeline is filled in with its ends and its stages', async () => {
+        await withAnswer(async (page) => {
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+            await page.getByTestId('timeline-plot').focus();
+            for (const key of ['Shift+ArrowRight', 'Shift+ArrowRight', 'Shift+ArrowRight'])
+                await page.keyboard.press(key);
+            const numbers = page.getByTestId('selected').locator('.num');
+            const dialog = page.getByRole('dialog');
+            await page.getByTestId('sum-idle').locator('.num').first().click();
+            const [, stages, to, from, busy] = /= (\d+) x \(([\d.]+) - ([\d.]+)\) - ([\d.]+)/.exec(await seen(dialog)).map(Number);
+            const text = await seen(dialog.locator('.popover-value'));
+            assert.ok(Math.abs(Number(/([\d.]+) s$/.exec(text)[1]) - (stages * (to - from) - busy)) < 1e-5, text);
+            await page.keyboard.press('Escape');
+            for (let at = 0; at < await numbers.count(); at += 1) {
+                await numbers.nth(at).click();
+                assert.match(await seen(dialog), /from_s.*Source/, String(at));
+                await page.keyboard.press('Escape');
+            }
+        });
+    });
+
+    it('of what a tensor takes is its elements, in the model view and on a device', async () => {
+        await withAnswer(async (page) => {
+            const dialog = page.getByRole('dialog');
+            const opens = async () => {
+                const figure = page.getByTestId('tensors').locator('tbody .num').first();
+                await figure.click();
+                const [, elements, each] = /= ([\d,]+) x ([\d.]+)/.exec(await seen(dialog)).map((text) => Number(text.replaceAll(',', '')));
+                const [, bytes] = /([\d,]+) bytes/.exec(await seen(dialog.locator('.popover-value')));
+                assert.equal(Number(bytes.replaceAll(',', '')), elements * each);
+                await page.keyboard.press('Escape');
+            };
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+            await stepReady(page);
+            await page.getByTestId('map').click({ position: { x: 10, y: 25 } });
+            await opens();
+            await page.getByRole('link', { name: 'Models' }).click();
+            await opens();
         });
     });
 

@@ -6,7 +6,7 @@ import { deepspeed } from '../../static/src/launch/deepspeed.js';
 import { megatron } from '../../static/src/launch/megatron.js';
 import { torchtitan } from '../../static/src/launch/torchtitan.js';
 import { calibrate } from '../../static/src/planner/measured/calibrate.js';
-import { rowsOf } from '../../static/src/planner/ranks.js';
+import { rowsOf, symbolsOf } from '../../static/src/planner/ranks.js';
 import { isConfig } from '../../static/src/planner/read-config.js';
 import { layOut } from '../../static/src/planner/traffic/layout.js';
 import { movesOf, nextPart } from '../../static/src/planner/what-if/moves.js';
@@ -33,15 +33,14 @@ describe('digits', () => {
 });
 
 describe('rows of memory', () => {
-    const term = (name, lifetime, formula) => ({ name, lifetime, formula, bytes: 1 });
+    const term = (name, what) => ({ name, what, bytes: 1 });
     const labels = (...terms) => rowsOf([{ terms }]).map(({ label }) => label);
 
-    it('that are called the same are told apart by what they are, else by their number', () => {
-        const [kept, copy] = [term('parameters', 'persistent', 'bytes_per_parameter x parameters'), term('parameters', 'persistent', 'linear_parameters x bytes_per_parameter: …')];
-        assert.deepEqual(labels(kept), ['Parameters']);
-        assert.deepEqual(labels(kept, copy), ['Parameters, kept', 'Parameters, as they multiply']);
-        assert.deepEqual(labels(term('temporary', 'transient', 'a'), term('temporary', 'transient', 'b'), term('temporary', 'persistent', 'c')),
-            ['Temporary, at the peak', 'Temporary, at the peak (2)', 'Temporary, kept']);
+    it('that are called the same are told apart by what the service says they are', () => {
+        const [own, copy] = [term('parameters', 'of the model'), term('parameters', 'as they multiply')];
+        assert.deepEqual(labels(own), ['Parameters']);
+        assert.deepEqual(labels(own, copy), ['Parameters, of the model', 'Parameters, as they multiply']);
+        assert.deepEqual(symbolsOf([own, copy, term('logits', 'with their gradient')]), ['parameters_of_the_model', 'parameters_as_they_multiply', 'logits']);
     });
 });
 

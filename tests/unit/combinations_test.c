@@ -91,6 +91,53 @@ expect_frozen(const sl_estimate *e)
     }
 }
 
+static double
+input_of(const sl_term *term, const char *name)
+{
+    for (uint32_t i = 0; i < term->input_count; i++)
+        if (strcmp(term->inputs[i].name, name) == 0)
+            return term->inputs[i].value;
+    return NAN;
+}
+
+static bool
+near_to(double value, double wanted)
+{
+    return fabs(value - wanted) <= 1e-9 * fabs(wanted) + 1e-15;
+}
+
+/* Formulas of a row with their inputs in place give its figures. */
+static void
+expect_row(const sl_time *t, const sl_communication *row)
+{
+    sl_term bytes, seconds, exposed;
+
+    sl_communication_explain(t, row, SL_SENT_BYTES, &bytes);
+    sl_communication_explain(t, row, SL_SENT_SECONDS, &seconds);
+    sl_communication_explain(t, row, SL_SENT_EXPOSED, &exposed);
+    const double sent = input_of(&seconds, "calls") * input_of(&seconds, "bytes_per_call");
+    expect(near_to(input_of(&bytes, "calls") * input_of(&bytes, "bytes_per_call"),
+                   row->bytes_per_step),
+           "calls make the bytes");
+    expect(near_to(sent / input_of(&seconds, "bytes_per_s"), row->seconds), "and the seconds");
+    expect(row->nodes * row->members_per_node >= row->ranks - 1e-9,
+           "a group has its ranks on its nodes");
+    expect(near_to(exposed.value, row->exposed_s), "what explains the exposed part is of it");
+    const double seconds_s = input_of(&exposed, "seconds");
+    const double hidden_s = input_of(&exposed, "hidden_s");
+    if (exposed.id == SL_TERM_GRADIENTS_EXPOSED)
+        expect(near_to(input_of(&exposed, "gradient_exposed_s") * seconds_s /
+                           input_of(&exposed, "gradient_s"),
+                       row->exposed_s),
+               "rows share what is exposed of gradients");
+    else if (exposed.id == SL_TERM_PARAMETERS_EXPOSED)
+        expect(near_to(seconds_s + input_of(&exposed, "behind_s") - hidden_s, row->exposed_s),
+               "parameters wait as long as they say");
+    else if (exposed.id == SL_TERM_TENSOR_EXPOSED || exposed.id == SL_TERM_ALL_EXPOSED)
+        expect(fabs(seconds_s - hidden_s - row->exposed_s) <= 1e-9 * row->seconds,
+               "what is not hidden is exposed");
+}
+
 static void
 expect_time(const sl_estimate *e)
 {
@@ -103,8 +150,10 @@ expect_time(const sl_estimate *e)
                "a term of the step is a time");
         sum_s += t->terms[i].value;
     }
-    for (uint32_t i = 0; i < t->communication_count; i++)
+    for (uint32_t i = 0; i < t->communication_count; i++) {
         exposed_s += t->communication[i].exposed_s;
+        expect_row(t, &t->communication[i]);
+    }
     expect(fabs(sum_s - t->step_s) <= 1e-9 * t->step_s, "the terms sum to the step");
     expect(e->step_low_s <= t->step_s && t->step_s <= e->step_high_s,
            "the interval holds the step");

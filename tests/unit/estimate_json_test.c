@@ -116,8 +116,17 @@ handmade(const sl_estimate_request *request)
     e->time.step_s = 1;
     e->time.bubble_ratio = .25;
     e->time.communication_count = 1;
-    e->time.communication[0] =
-        (sl_communication){"tensor", SL_COLLECTIVE_ALL_GATHER, "scale_up", 1024, .5, .25};
+    e->time.communication[0] = (sl_communication){.group = "tensor",
+                                                  .collective = SL_COLLECTIVE_ALL_GATHER,
+                                                  .level = "scale_up",
+                                                  .bytes_per_step = 1024,
+                                                  .seconds = .5,
+                                                  .exposed_s = .25,
+                                                  .what = SL_TERM_TENSOR_SENT,
+                                                  .calls = 8,
+                                                  .ranks = 2,
+                                                  .nodes = 1,
+                                                  .members_per_node = 2};
     e->throughput.tokens_per_s = 131072;
     e->throughput.time_to_train_s = 7200;
     e->throughput.goodput_ratio = .5;
@@ -185,12 +194,22 @@ memory_is_that_of_the_fullest_rank_with_every_term_explained(void)
         "\"headroom_bytes\":-10,\"binding_rank\":8,"
         "\"host_bytes_per_node\":0,\"nvme_bytes_per_node\":0,\"ranks\":[{\"role\":\"first stage\","
         "\"rank\":0,\"count\":8,"));
-    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"parameters\",\"bytes\":60,\"lifetime\":\"persistent\","
-                             "\"formula\":\""));
+    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"parameters\",\"what\":\"of the model\",\"bytes\":60,"
+                             "\"lifetime\":\"persistent\",\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"n\":30},\"source\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"lifetime\":\"outside_allocator\""));
     free(e);
     clear(&a);
+}
+
+/* Else two rows of a table could not be told apart. */
+static void
+memory_terms_of_one_name_say_which_they_are(void)
+{
+    for (sl_term_id a = SL_TERM_PARAMETERS; a < SL_TERM_FORWARD; a++)
+        for (sl_term_id b = SL_TERM_PARAMETERS; b < a; b++)
+            CU_ASSERT_FALSE(sl_text_equal(sl_term_describe(a)->name, sl_term_describe(b)->name) &&
+                            sl_text_equal(sl_term_what(a), sl_term_what(b)));
 }
 
 static void
@@ -205,8 +224,12 @@ time_lists_its_terms_and_figures_are_explained_by_pointer(void)
     CU_ASSERT_TRUE(holds(&a, "\"explanations\":{\"/memory/usable_bytes\":{\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"/throughput/mfu_full\":{\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"communication\":[{\"group\":\"tensor\",\"collective\":"
-                             "\"all_gather\",\"level\":\"scale_up\",\"bytes_per_step\":1024,"
-                             "\"seconds\":0.5,\"exposed_s\":0.25}]"));
+                             "\"all_gather\",\"level\":\"scale_up\",\"calls\":8,"
+                             "\"bytes_per_step\":1024,\"seconds\":0.5,\"exposed_s\":0.25,"
+                             "\"explain\":{\"bytes_per_step\":{\"formula\":\"calls x "));
+    CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"calls\":8,\"bytes_per_call\":128,\"ranks\":2}"));
+    CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"seconds\":0.5,\"hidden_s\":0.25,"
+                             "\"tensor_communication\":0.0625}"));
     CU_ASSERT_TRUE(holds(&a, "\"interval\":{\"step_s\":[0.5,2],\"peak_reserved_bytes\":[70,95]}"));
     free(e);
     clear(&a);
@@ -375,7 +398,8 @@ an_accounting_alone_has_memory_and_nothing_measured(void)
                              "\"total_bytes\":120000000000,\"per_rank_bytes\":31406250000,"
                              "\"minimum_accelerators\":null,\"communication_volume_ratio\":2,"
                              "\"communication_elements_per_step\":15000000000,"));
-    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"optimizer\",\"bytes\":1406250000,"));
+    CU_ASSERT_TRUE(holds(
+        &a, "{\"name\":\"optimizer\",\"what\":\"as the rule counts it\",\"bytes\":1406250000,"));
     clear(&a);
 }
 
@@ -479,6 +503,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(every_section_of_the_answer_is_there),
         SL_CASE(memory_is_that_of_the_fullest_rank_with_every_term_explained),
+        SL_CASE(memory_terms_of_one_name_say_which_they_are),
         SL_CASE(time_lists_its_terms_and_figures_are_explained_by_pointer),
         SL_CASE(a_fix_is_a_patch_of_what_differs),
         SL_CASE(a_patch_sets_what_the_request_had_set),

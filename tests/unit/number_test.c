@@ -103,6 +103,36 @@ whole_numbers_are_printed_as_printf_does(void)
     }
 }
 
+static void
+a_sentence_says_no_digit_that_the_interval_does_not_bear_out(void)
+{
+    /* Those of the dashboard's own test, and what the sentences of the service hold. */
+    static const struct {
+        double value, spread;
+        const char *said;
+    } cases[] = {
+        {429.0, 90.0, "430"},
+        {412.4, 1.0, "412"},
+        {0.0374, 0.004, "0.037"},
+        {1234.5, 0.1, "1,230"},
+        {9.96, 1.1, "10"},
+        {3.04, 0.3, "3.0"},
+        {0.0, 0.0, "0"},
+        {9.139108, 0.0, "9.14"},
+        {2293456.0, 0.0, "2,290,000"},
+        {0.00012345, 0.0, "0.000123"},
+        {999.6, 0.0, "1,000"},
+        {-1234567.0, 0.0, "-1,230,000"},
+        {2e18, 0.0, "2.00e+18"},
+        {1e-12, 0.0, "0"},
+        {7.0, 100.0, "7"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        sl_expect_text(sl_number_say(cases[i].value, cases[i].spread).text, cases[i].said,
+                       "a figure of a sentence");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -111,6 +141,7 @@ main(int argc, char **argv)
         SL_CASE(everyday_numbers_are_printed_as_printf_does),
         SL_CASE(ties_and_edges_are_printed_as_printf_does),
         SL_CASE(whole_numbers_are_printed_as_printf_does),
+        SL_CASE(a_sentence_says_no_digit_that_the_interval_does_not_bear_out),
     };
     return sl_run_cases(argc, argv, "number", cases, sizeof cases / sizeof cases[0]);
 }

@@ -87,6 +87,7 @@ term_write(sl_writer *writer, const sl_accounted *accounted, const char *name, u
 {
     sl_write_object(writer);
     sl_put_text(writer, "name", name);
+    sl_put_text(writer, "what", "as the rule counts it");
     sl_put_uint(writer, "bytes", bytes);
     sl_put_text(writer, "lifetime", sl_name(&sl_lifetime_names, SL_LIFETIME_PERSISTENT));
     sl_put_text(writer, "formula", accounted->info->formula);

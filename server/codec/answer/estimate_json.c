@@ -48,6 +48,7 @@ rank_write(sl_writer *writer, const sl_rank_memory *rank, const sl_cluster *clus
         const sl_term_info *const info = sl_term_describe(term->id);
         sl_write_object(writer);
         sl_put_text(writer, "name", info->name);
+        sl_put_text(writer, "what", sl_term_what(term->id));
         sl_put_int(writer, "bytes", llround(term->value));
         sl_put_text(writer, "lifetime", sl_name(&sl_lifetime_names, info->lifetime));
         explanation_write(writer, term);
@@ -119,9 +120,19 @@ throughput_write(sl_writer *writer, const sl_throughput *throughput)
     sl_write_object_end(writer);
 }
 
-static void
-communication_write(sl_writer *writer, const sl_time *time)
+void
+sl_communication_write(sl_writer *writer, const sl_time *time, const double latency_s[])
 {
+    static const char *const names[] = {
+        [SL_SENT_BYTES] = "bytes_per_step",
+        [SL_SENT_SECONDS] = "seconds",
+        [SL_SENT_EXPOSED] = "exposed_s",
+        [SL_SENT_LATENCY] = "message_latency_s",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == SL_SENT_FIGURE_COUNT, "a name per figure");
+    const uint32_t told = latency_s != NULL ? SL_SENT_FIGURE_COUNT : SL_SENT_LATENCY;
+
+    sl_write_key(writer, "communication");
     sl_write_array(writer);
     for (uint32_t i = 0; i < time->communication_count; i++) {
         const sl_communication *const c = &time->communication[i];
@@ -129,9 +140,23 @@ communication_write(sl_writer *writer, const sl_time *time)
         sl_put_text(writer, "group", c->group);
         sl_put_text(writer, "collective", sl_name(&sl_collective_names, c->collective));
         sl_put_text(writer, "level", c->level);
-        sl_put_double(writer, "bytes_per_step", c->bytes_per_step);
-        sl_put_double(writer, "seconds", c->seconds);
-        sl_put_double(writer, "exposed_s", c->exposed_s);
+        sl_put_double(writer, "calls", c->calls);
+        sl_put_double(writer, names[SL_SENT_BYTES], c->bytes_per_step);
+        sl_put_double(writer, names[SL_SENT_SECONDS], c->seconds);
+        sl_put_double(writer, names[SL_SENT_EXPOSED], c->exposed_s);
+        if (latency_s != NULL)
+            sl_put_known_double(writer, names[SL_SENT_LATENCY], latency_s[i]);
+        sl_write_key(writer, "explain");
+        sl_write_object(writer);
+        for (uint32_t figure = 0; figure < told; figure++) {
+            sl_term term;
+            sl_communication_explain(time, c, (sl_sent_figure)figure, &term);
+            sl_write_key(writer, names[figure]);
+            sl_write_object(writer);
+            explanation_write(writer, &term);
+            sl_write_object_end(writer);
+        }
+        sl_write_object_end(writer);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
@@ -273,8 +298,7 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
     time_write(writer, &estimate->time);
     sl_write_key(writer, "throughput");
     throughput_write(writer, &estimate->throughput);
-    sl_write_key(writer, "communication");
-    communication_write(writer, &estimate->time);
+    sl_communication_write(writer, &estimate->time, NULL);
     sl_write_key(writer, "interval");
     interval_write(writer, estimate);
     sl_write_key(writer, "binding");

@@ -22,6 +22,10 @@ typedef struct sl_estimate_document {
 sl_code sl_estimate_write(sl_writer *writer, const sl_estimate_document *document,
                           sl_errors *err) SL_MUST_CHECK;
 
+/** The table of communication as a member, each figure with what explains it; latency_s, of a message
+ * of one byte in each row, where it was measured, else NULL. */
+void sl_communication_write(sl_writer *writer, const sl_time *time, const double latency_s[]);
+
 /** "warnings" or "assumptions" of reading and engine, as members; where both say the same, reading
  * says it with its values. estimate and faults may be NULL. */
 void sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,

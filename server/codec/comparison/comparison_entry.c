@@ -88,6 +88,7 @@ memory_write(sl_writer *writer, const sl_entry *entry)
     for (uint32_t i = 0; i < fullest->term_count; i++) {
         sl_write_object(writer);
         sl_put_text(writer, "name", sl_term_describe(fullest->terms[i].id)->name);
+        sl_put_text(writer, "what", sl_term_what(fullest->terms[i].id));
         sl_put_int(writer, "bytes", llround(fullest->terms[i].value));
         sl_write_object_end(writer);
     }
@@ -133,26 +134,6 @@ throughput_write(sl_writer *writer, const sl_throughput *throughput)
     sl_put_double(writer, "samples_per_s", throughput->samples_per_s);
     sl_put_double(writer, "mfu_full", throughput->mfu_full);
     sl_write_object_end(writer);
-}
-
-static void
-communication_write(sl_writer *writer, const sl_entry *entry)
-{
-    sl_write_key(writer, "communication");
-    sl_write_array(writer);
-    for (uint32_t i = 0; i < entry->time.communication_count; i++) {
-        const sl_communication *const row = &entry->time.communication[i];
-        sl_write_object(writer);
-        sl_put_text(writer, "group", row->group);
-        sl_put_text(writer, "collective", sl_name(&sl_collective_names, row->collective));
-        sl_put_text(writer, "level", row->level);
-        sl_put_double(writer, "bytes_per_step", row->bytes_per_step);
-        sl_put_double(writer, "seconds", row->seconds);
-        sl_put_double(writer, "exposed_s", row->exposed_s);
-        sl_put_known_double(writer, "message_latency_s", entry->latency_s[i]);
-        sl_write_object_end(writer);
-    }
-    sl_write_array_end(writer);
 }
 
 /* Appends a sentence where there is room for it. */
@@ -290,7 +271,7 @@ sl_entry_write(sl_writer *writer, const sl_entry_document *document)
         memory_write(writer, entry);
         time_write(writer, entry);
         throughput_write(writer, &entry->throughput);
-        communication_write(writer, entry);
+        sl_communication_write(writer, &entry->time, entry->latency_s);
         warnings_write(writer, entry);
     }
     for (size_t i = 0; !entry->legal && i < sizeof figures / sizeof figures[0]; i++)

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "codec/answer/estimate_json.h"
 #include "codec/comparison/comparison_entry.h"
@@ -114,6 +115,13 @@ caution_of(const sl_entry *entry)
                : " It fits narrowly: the upper end of what it may reserve does not.";
 }
 
+/* As sure as its interval. */
+static sl_number_text
+step_say(const sl_entry *entry)
+{
+    return sl_number_say(entry->time.step_s, (entry->step_high_s - entry->step_low_s) / 2.0);
+}
+
 /* Numbers of the plan, and of the one that it was held against. */
 static void
 reason_say(const sl_comparison *c, char *out, size_t size)
@@ -127,20 +135,21 @@ reason_say(const sl_comparison *c, char *out, size_t size)
     }
     const sl_entry *const best = &c->strategies[c->recommended];
     const double step_s = best->time.step_s;
+    const sl_number_text step = step_say(best);
     const double free_gib = (double)best->headroom_bytes / SL_GIB_BYTES;
     const double usable_gib = (double)best->usable_bytes / SL_GIB_BYTES;
     plan_say(c, c->recommended, chosen);
     plan_say(c, c->fastest, other);
     if (c->recommended == c->fastest)
         (void)sl_text_format(out, size,
-                             "%s: %.4g s a step with %.1f of %.1f GiB free, the fastest that fits; "
+                             "%s: %s s a step with %.1f of %.1f GiB free, the fastest that fits; "
                              "nothing simpler comes within %.0f %% of it.%s",
-                             chosen, step_s, free_gib, usable_gib, tolerance, caution_of(best));
+                             chosen, step.text, free_gib, usable_gib, tolerance, caution_of(best));
     else
         (void)sl_text_format(out, size,
-                             "%s: %.4g s a step with %.1f of %.1f GiB free. %s is the fastest that "
+                             "%s: %s s a step with %.1f of %.1f GiB free. %s is the fastest that "
                              "fits, by %.1f %%, and harder to adopt.%s",
-                             chosen, step_s, free_gib, usable_gib, other,
+                             chosen, step.text, free_gib, usable_gib, other,
                              100.0 * (step_s / c->strategies[c->fastest].time.step_s - 1.0),
                              caution_of(best));
 }
@@ -257,10 +266,10 @@ tuning_reason_say(const sl_tuning_comparison *c, char *out, size_t size)
     sl_spell(sl_name(&sl_tuning_names, tuning->method), name, sizeof name);
     (void)sl_text_format(
         out, size,
-        "Of what fits, %s trains most; with %s recomputation and %s attention a step takes %.4g s "
+        "Of what fits, %s trains most; with %s recomputation and %s attention a step takes %s s "
         "and %.1f of %.1f GiB stay free.%s",
         name, tuning->recompute ? "full" : "no", sl_name(&sl_attention_names, tuning->kernel),
-        best->time.step_s, (double)best->headroom_bytes / SL_GIB_BYTES,
+        step_say(best).text, (double)best->headroom_bytes / SL_GIB_BYTES,
         (double)best->usable_bytes / SL_GIB_BYTES, caution_of(best));
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "codec/comparison/comparison_entry.h"
 #include "codec/search/search_plan.h"
@@ -130,15 +131,17 @@ slower_say(const sl_review_why *why, char out[SL_SEARCH_SENTENCE_BYTES])
     sl_spell(largest->name, name, sizeof name);
     if (more_s > 0.0)
         (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
-                             "Its step takes %.4g s, %.1f %% more than the best's; the largest "
-                             "difference is %s, %.4g s more.",
-                             why->own.point.step_s, 100.0 * more_s / why->best.point.step_s, name,
-                             largest->own - largest->best);
+                             "Its step takes %s s, %.1f %% more than the best's; the largest "
+                             "difference is %s, %s s more.",
+                             sl_number_say(why->own.point.step_s, 0.0).text,
+                             100.0 * more_s / why->best.point.step_s, name,
+                             sl_number_say(largest->own - largest->best, 0.0).text);
     else
         (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
-                             "Its step is no longer than the best's, %.4g s; what it takes more of "
-                             "is %s, %.4g s.",
-                             why->own.point.step_s, name, largest->own - largest->best);
+                             "Its step is no longer than the best's, %s s; what it takes more of "
+                             "is %s, %s s.",
+                             sl_number_say(why->own.point.step_s, 0.0).text, name,
+                             sl_number_say(largest->own - largest->best, 0.0).text);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "codec/comparison/comparison_entry.h"
 #include "shardline/units.h"
@@ -69,13 +70,13 @@ amount_say(unit of, double amount, char *out, size_t size)
             (void)sl_text_format(out, size, "%.2f GiB", amount / SL_GIB_BYTES);
         return;
     case UNIT_SECONDS:
-        (void)sl_text_format(out, size, "%.4g s", amount);
+        (void)sl_text_format(out, size, "%s s", sl_number_say(amount, 0.0).text);
         return;
     case UNIT_RATE:
-        (void)sl_text_format(out, size, "%.4g tokens/s", amount);
+        (void)sl_text_format(out, size, "%s tokens/s", sl_number_say(amount, 0.0).text);
         return;
     default:
-        (void)sl_text_format(out, size, "%.4g", amount);
+        (void)sl_text_format(out, size, "%s", sl_number_say(amount, 0.0).text);
         return;
     }
 }

@@ -117,25 +117,6 @@ sl_step_set_term(sl_time *out, sl_term_id id, double seconds)
     return term;
 }
 
-void
-sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
-                          sl_collective kind, sl_level level, double bytes, double seconds,
-                          double exposed)
-{
-    if (!c->explained || seconds <= 0.0)
-        return;
-    assert(out->communication_count < SL_COMMUNICATION_MAX);
-    out->communication[out->communication_count++] = (sl_communication){
-        .group = group,
-        .collective = kind,
-        .level = sl_level_name(level),
-        .bytes_per_step = ceil(bytes), /* widths cut over ranks may leave a fraction */
-        .seconds = seconds,
-        .exposed_s = exposed,
-    };
-    out->exposed_communication_s += exposed;
-}
-
 static void
 add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
 {
@@ -143,6 +124,16 @@ add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
     sum->bytes += runs * of->bytes;
     sum->busy_s += runs * of->busy_s;
     sum->exposed_s += runs * of->exposed_s;
+}
+
+static void
+add_row(const sl_memory_case *c, sl_term_id what, sl_collective kind, const sl_group *over,
+        const sl_traffic *sum, sl_time *out)
+{
+    const sl_sent_row row = {what,       kind,        *over,         sum->calls,
+                             sum->bytes, sum->busy_s, sum->exposed_s};
+
+    sl_step_add_communication(c, &row, out);
 }
 
 /* What the ranks that share experts or sequences send each other over the step, on the slowest
@@ -173,11 +164,9 @@ add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *st
             collective = price->context_collective;
     }
     /* The schedule may hide more than a layer of its own does. */
-    const sl_term *exposed = &out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD];
-    sl_step_add_communication(c, out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level,
-                              routed.bytes, routed.busy_s, exposed->value);
-    sl_step_add_communication(c, out, "context", collective, sequence.level, shared.bytes,
-                              shared.busy_s, shared.exposed_s);
+    routed.exposed_s = out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD].value;
+    add_row(c, SL_TERM_EXPERT_SENT, SL_COLLECTIVE_ALL_TO_ALL, &experts, &routed, out);
+    add_row(c, SL_TERM_CONTEXT_SENT, collective, &sequence, &shared, out);
 }
 
 /* One row per kind of collective of the tensor group, over the step and the slowest stage. */
@@ -198,8 +187,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
             add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
-        sl_step_add_communication(c, out, "tensor", (sl_collective)kind, group.level, sum.bytes,
-                                  sum.busy_s, sum.exposed_s);
+        add_row(c, SL_TERM_TENSOR_SENT, (sl_collective)kind, &group, &sum, out);
     }
     add_shared_rows(c, &held, stage, microbatches, out);
 }
@@ -212,9 +200,15 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
         return;
     const sl_held held = sl_schedule_all_held(c->plan, rank);
     const sl_host_time host = sl_host_measure(c, &held);
-    sl_step_add_communication(c, out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
-                              microbatches * host.sent_bytes, microbatches * host.sent_s,
-                              microbatches * host.sent_s);
+    const double sent_s = microbatches * host.sent_s;
+    const sl_sent_row row = {SL_TERM_HOST_SENT,
+                             SL_COLLECTIVE_SEND_RECEIVE,
+                             sl_step_pair_at(SL_LEVEL_HOST),
+                             microbatches * host.sends,
+                             microbatches * host.sent_bytes,
+                             sent_s,
+                             sent_s};
+    sl_step_add_communication(c, &row, out);
 }
 
 static void

@@ -230,6 +230,9 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
     /* What is gathered first stays from forward to backward, which needs it last. */
     const double first = edges->first / sl_larger(1.0, sent.all);
     d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * first;
+    const double staying = edges->gathers > 1.0 ? 1.0 : first; /* of the pieces */
+    d->gathers =
+        again * (rounds.gathers * edges->gathers - (rounds.gathers - rounds.starts) * staying);
     d->gather_bytes = d->gathered * again * bytes;
     d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
     d->gather_s = d->fetch_s + d->gathered * again * one_s;
@@ -250,12 +253,14 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
 
     d->rounds = rounds;
     d->replica_s = d->replica_bytes = d->copy_s = d->copy_bytes = 0.0;
-    d->gather_s = d->gather_bytes = d->first_s = d->fetch_s = d->gathered = 0.0;
+    d->gather_s = d->gather_bytes = d->first_s = d->fetch_s = d->gathered = d->gathers = 0.0;
     d->gather_exposed_s = d->reduce_exposed_s = d->copied_s = 0.0;
     d->copy_level = SL_LEVEL_SCALE_UP;
     const double routed = sent.all > 0.0 ? sent.routed / sent.all : 0.0;
     const double reduce_bytes = sent.all * sl_states_reduce_bytes(c->workload, layout) +
                                 sl_adapter_element_bytes(&c->workload->adapter) * sent.adapters;
+    d->streams = routed > 0.0 && groups->shard.ranks > 1.0 ? 2.0 : 1.0;
+    d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
         rounds.reduces * (over_data_s(groups, groups->reduce, edges.reduces,
@@ -343,6 +348,13 @@ sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
     return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }
 
+static void
+add_rows(const sl_memory_case *c, const sl_sent_row *rows, size_t count, sl_time *out)
+{
+    for (size_t i = 0; i < count; i++)
+        sl_step_add_communication(c, &rows[i], out);
+}
+
 /* DataParallel: parameters and inputs out, outputs and gradients in, of every micro-batch and in
  * the open. */
 static void
@@ -361,12 +373,18 @@ evaluate_lent(const sl_memory_case *c, sl_time *out)
                 {"parameter_exposed_s", m * sent.parameter_s},
                 {"input_bytes", m * sent.input_bytes}, {"input_exposed_s", m * sent.input_s},
                 {"output_bytes", m * sent.output_bytes}, {"output_exposed_s", m * sent.output_s});
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_BROADCAST, group.level,
-                              m * sent.parameter_bytes, m * sent.parameter_s, m * sent.parameter_s);
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_REDUCE, group.level,
-                              m * sent.gradient_bytes, m * sent.gradient_s, m * sent.gradient_s);
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level,
-                              m * (sent.input_bytes + sent.output_bytes), rest_s, rest_s);
+    const double parameter_s = m * sent.parameter_s;
+    const double gradient_s = m * sent.gradient_s;
+    const double sends = m * (sent.input_bytes > 0.0 ? 3.0 : 2.0);
+    const sl_sent_row rows[] = {
+        {SL_TERM_LENT_SENT, SL_COLLECTIVE_BROADCAST, group, m, m * sent.parameter_bytes,
+         parameter_s, parameter_s},
+        {SL_TERM_LENT_SENT, SL_COLLECTIVE_REDUCE, group, m, m * sent.gradient_bytes, gradient_s,
+         gradient_s},
+        {SL_TERM_LENT_SENT, SL_COLLECTIVE_SEND_RECEIVE, group, sends,
+         m * (sent.input_bytes + sent.output_bytes), rest_s, rest_s},
+    };
+    add_rows(c, rows, sizeof rows / sizeof rows[0], out);
 }
 
 /* Whether a rank has the same traffic as the one before it. */
@@ -483,16 +501,21 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
                 {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
     if (!c->explained)
         return;
-    sl_step_add_communication(c, out, "data", groups.owners ? SL_COLLECTIVE_REDUCE : groups.reduce,
-                              groups.shard.level, worst.reduce_bytes, worst.reduce_s,
-                              exposed * worst.reduce_s);
-    sl_step_add_communication(
-        c, out, "data", groups.owners ? SL_COLLECTIVE_BROADCAST : SL_COLLECTIVE_ALL_GATHER,
-        groups.shard.level, worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
-    sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
-                              worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
-    sl_step_add_communication(c, out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
-                              worst.copy_bytes, worst.copy_s, exposed * worst.copy_s);
-    sl_step_add_communication(c, out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes,
-                              tied_s, tied_s);
+    /* Where one rank has a copy of the states, only experts are on others too. */
+    const sl_group over = groups.shard.ranks > 1.0 ? groups.shard : groups.experts;
+    const sl_sent_row rows[] = {
+        {SL_TERM_GRADIENTS_SENT, groups.owners ? SL_COLLECTIVE_REDUCE : groups.reduce, over,
+         worst.streams * worst.reduces, worst.reduce_bytes, worst.reduce_s,
+         exposed * worst.reduce_s},
+        {SL_TERM_PARAMETERS_SENT,
+         groups.owners ? SL_COLLECTIVE_BROADCAST : SL_COLLECTIVE_ALL_GATHER, over,
+         worst.streams * worst.gathers, worst.gather_bytes, worst.gather_s, worst.gather_exposed_s},
+        {SL_TERM_REPLICAS_SENT, SL_COLLECTIVE_ALL_REDUCE, groups.replicas, worst.reduces,
+         worst.replica_bytes, worst.replica_s, exposed * worst.replica_s},
+        {SL_TERM_COPIES_SENT, SL_COLLECTIVE_ALL_REDUCE, sl_step_pair_at(worst.copy_level),
+         worst.rounds.reduces, worst.copy_bytes, worst.copy_s, exposed * worst.copy_s},
+        {SL_TERM_EMBEDDING_SENT, SL_COLLECTIVE_ALL_REDUCE, sl_step_pair_at(tied_level), 1.0,
+         tied_bytes, tied_s, tied_s},
+    };
+    add_rows(c, rows, sizeof rows / sizeof rows[0], out);
 }

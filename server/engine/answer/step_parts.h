@@ -79,6 +79,8 @@ typedef struct sl_data_time {
     double gathered; /* how often, of all parameters: rounds.gathers but for what stays gathered */
     double fetch_s;  /* of gather_s, up from the host */
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
+    double reduces, gathers; /* pieces of them ... */
+    double streams;          /* ... each, where experts travel apart, over ranks of their own */
     double reduce_exposed_s,
         gather_exposed_s; /* that of the reduction with replicas' and copies' */
     double first_s,
@@ -242,11 +244,19 @@ sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);
             SL_TERM_SET_INPUTS(set, __VA_ARGS__);                                                  \
     } while (0)
 
-/** A row of the communication table, and what of it is exposed; none when it takes no time, nor
- * when nothing is explained. */
-void sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
-                               sl_collective kind, sl_level level, double bytes, double seconds,
-                               double exposed);
+/** What a row of the communication table is made of. */
+typedef struct sl_sent_row {
+    sl_term_id what; /* SL_TERM_TENSOR_SENT to SL_TERM_LENT_SENT */
+    sl_collective kind;
+    sl_group over;
+    double calls, bytes, seconds, exposed_s; /* over a step */
+} sl_sent_row;
+
+/** None when it takes no time, nor when nothing is explained. */
+void sl_step_add_communication(const sl_memory_case *c, const sl_sent_row *row, sl_time *out);
+
+/** Two ranks with links of that level between them. */
+sl_group sl_step_pair_at(sl_level level);
 
 /** How long gradients of a rank travel over the step: one part after another, but for sums over
  * copies of the states that have links of their own. */

@@ -378,8 +378,13 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
                 {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", of.open_s},
                 {"late_sends_s", of.late_s}, {"fill_and_drain_s", of.fill_s});
     out->terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value = of.shown_s;
-    if (c->explained)
-        sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s, of.shown_s);
+    const sl_sent_row row = {SL_TERM_PIPELINE_SENT,
+                             SL_COLLECTIVE_SEND_RECEIVE,
+                             sl_step_pair_at(h.level),
+                             transfers,
+                             transfers * h.bytes,
+                             transfers * h.slowest_s,
+                             of.shown_s};
+    sl_step_add_communication(c, &row, out);
     return sent;
 }

@@ -226,6 +226,95 @@ static const sl_term_info terms[] = {
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE,
                           "step_overhead_s + rank_sigma x sqrt(2 ln ranks) x all other terms",
                           "software profile: timers, logging, loss reduction"},
+    [SL_TERM_TENSOR_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call, a mean: hidden states of a micro-batch before or after a product "
+         "that is cut over the ranks, in every layer of the slowest stage, forward, backward and "
+         "what is recomputed; gathered ones whole",
+         "Shoeybi 2019; Korthikanti 2022"},
+    [SL_TERM_CONTEXT_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call, a mean: keys and values of a micro-batch, or "
+         "with them queries and outputs, in every layer of the slowest stage",
+         "Liu 2023 (ring attention); Jacobs 2023 (Ulysses)"},
+    [SL_TERM_EXPERT_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call, a mean: tokens of a micro-batch, one copy for each expert they "
+         "go to or, where the release sends them once, for each rank; there and back",
+         "Lepikhin 2020 (GShard); DeepEP"},
+    [SL_TERM_PIPELINE_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call: outputs of every chunk on and their gradients back, for each "
+         "micro-batch, over the slowest boundary; calls = 2 x microbatches x chunks",
+         "Narayanan 2021"},
+    [SL_TERM_GRADIENTS_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call, a mean: gradients of what the rank computes with, whole "
+         "(fully_shard: with empty rows), in buckets or units, once a step or with every "
+         "micro-batch",
+         "Megatron-LM distributed_data_parallel.py; fully_shard; DeepSpeed zero/config.py"},
+    [SL_TERM_PARAMETERS_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call, a mean: parameters of what the rank computes with, whole "
+         "(fully_shard: with empty rows), in buckets or units, once a step or for every pass that "
+         "they were let go after",
+         "Rajbhandari 2020; fully_shard; Megatron-LM dist_optimizer.md"},
+    [SL_TERM_REPLICAS_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+                               "calls x bytes_per_call: the part of the gradients that sharding "
+                               "left the rank, summed over the copies of the states",
+                               "HSDP of fully_shard; MiCS (Zhang 2022)"},
+    [SL_TERM_COPIES_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+                             "calls x bytes_per_call: gradients of the rank, summed over the two "
+                             "copies of the model in one pipeline",
+                             "deepseek-ai/DualPipe"},
+    [SL_TERM_EMBEDDING_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+                                "calls x bytes_per_call: gradients of the embedding's part, which "
+                                "first and last stage both hold",
+                                "Megatron-LM finalize_model_grads.py"},
+    [SL_TERM_HOST_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+                           "calls x bytes_per_call, a mean: hidden states of a micro-batch into "
+                           "and out of the blocks that the host runs, and their gradients",
+                           "derived"},
+    [SL_TERM_LENT_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+                           "calls x bytes_per_call, a mean: parameters and inputs of every "
+                           "micro-batch out, outputs and gradients in",
+                           "PyTorch nn/parallel/data_parallel.py"},
+    [SL_TERM_SENT_INSIDE] =
+        {"seconds", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call / bytes_per_s; a call takes latency + bytes_per_call x bus factor "
+         "/ bus rate + ramp x sqrt(bytes_per_call x bus factor) by the law measured for so many "
+         "ranks on these links, so that calls of this size get bytes_per_s",
+         "nccl-tests of the catalogue; NVIDIA/nccl src/graph/tuning.cc beyond the largest group "
+         "measured"},
+    [SL_TERM_SENT_ACROSS] =
+        {"seconds", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call / bytes_per_s; a call takes the fastest of rings, trees and "
+         "switched trees over the nodes, by the cards of members_per_node ranks, or a message for "
+         "each peer, so that calls of this size get bytes_per_s",
+         "NVIDIA/nccl src/graph/tuning.cc; rate and latency of the fabric after the catalogue"},
+    [SL_TERM_SENT_TO_HOST] = {"seconds", NULL, SL_LIFETIME_NONE,
+                              "calls x bytes_per_call / bytes_per_s, 0.77 of the host link",
+                              "accelerator catalogue; derived"},
+    [SL_TERM_MESSAGE_LATENCY] = {"message_latency_s", NULL, SL_LIFETIME_NONE,
+                                 "a call of one byte over ranks on nodes, by the laws of the time",
+                                 "as of the seconds"},
+    [SL_TERM_TENSOR_EXPOSED] =
+        {"exposed_s", NULL, SL_LIFETIME_NONE,
+         "seconds - hidden_s: under gradients of weights, or in pieces under their own product, "
+         "where the release overlaps them, less what that costs the product",
+         "Megatron-LM tensor_parallel/layers.py; TransformerEngine userbuffers"},
+    [SL_TERM_GRADIENTS_EXPOSED] =
+        {"exposed_s", NULL, SL_LIFETIME_NONE,
+         "gradient_exposed_s x seconds / gradient_s: what all gradients take longer than backward "
+         "hides of them, as far as the release overlaps them; rows share it by their seconds",
+         "Megatron-LM distributed_data_parallel.py; torch.distributed.fsdp"},
+    [SL_TERM_PARAMETERS_EXPOSED] =
+        {"exposed_s", NULL, SL_LIFETIME_NONE,
+         "seconds + behind_s - hidden_s: passes wait for parameters that did not travel under the "
+         "pass before theirs, and behind gradients that have the same links",
+         "Megatron-LM distributed_data_parallel.py; torch.distributed.fsdp"},
+    [SL_TERM_ALL_EXPOSED] = {"exposed_s", NULL, SL_LIFETIME_NONE,
+                             "seconds - hidden_s: nothing is computed meanwhile", "derived"},
     [SL_TERM_USABLE] = {"usable_bytes", "/memory/usable_bytes", SL_LIFETIME_NONE,
                         "capacity_bytes - reserved_bytes", "accelerator catalogue"},
     [SL_TERM_HEADROOM] = {"headroom_bytes", "/memory/headroom_bytes", SL_LIFETIME_NONE,
@@ -305,4 +394,43 @@ sl_term_describe(sl_term_id id)
 {
     assert(id >= 0 && id < SL_TERM_ID_COUNT && terms[id].name != NULL);
     return &terms[id];
+}
+
+const char *
+sl_term_what(sl_term_id id)
+{
+    static const char *const whats[] = {
+        [SL_TERM_PARAMETERS] = "of the model",
+        [SL_TERM_WEIGHT_SCALES] = "scales of what is quantised",
+        [SL_TERM_GRADIENTS] = "summed",
+        [SL_TERM_MASTER_WEIGHTS] = "that the optimizer updates",
+        [SL_TERM_OPTIMIZER_STATES] = "of what trains",
+        [SL_TERM_ADAPTERS] = "with gradients and states",
+        [SL_TERM_DEQUANTIZED] = "a matrix dequantised",
+        [SL_TERM_CACHED_WEIGHTS] = "16-bit weights of autocast",
+        [SL_TERM_LOW_PRECISION_WEIGHTS] = "as they multiply",
+        [SL_TERM_GATHERED_PARAMETERS] = "of what is in use",
+        [SL_TERM_UNSHARDED_GRADIENTS] = "gradients not yet divided",
+        [SL_TERM_WAITING_GRADIENTS] = "whole until they are reduced",
+        [SL_TERM_STEPPED_GRADIENT] = "of the tensor being updated",
+        [SL_TERM_GRADIENT_COPY] = "gradients cast for the update",
+        [SL_TERM_STEP_LISTS] = "lists of the update",
+        [SL_TERM_ACTIVATIONS] = "kept for backward",
+        [SL_TERM_WEIGHT_OPERANDS] = "for weight gradients that wait",
+        [SL_TERM_RECOMPUTED_BLOCK] = "rebuilt in backward",
+        [SL_TERM_LOGITS] = "with their gradient",
+        [SL_TERM_BACKWARD_TRANSIENT] = "gradients of activations",
+        [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = "dummy weight gradients",
+        [SL_TERM_GRADIENT_BUCKETS] = "buckets of gradients",
+        [SL_TERM_REDUCE_BUFFERS] = "reduce buckets",
+        [SL_TERM_GRAPH_BUFFERS] = "outputs of captured graphs",
+        [SL_TERM_PIPELINE_BUFFERS] = "between stages",
+        [SL_TERM_FRAGMENTATION] = "reserved and not allocated",
+        [SL_TERM_CONTEXT] = "driver, kernels and communicators",
+    };
+    _Static_assert(sizeof whats / sizeof whats[0] == SL_TERM_FORWARD,
+                   "words for every memory term");
+
+    assert(id >= 0 && id < SL_TERM_FORWARD);
+    return whats[id];
 }

@@ -9,6 +9,7 @@ typedef struct sl_host_time {
     double forward_s; /* computing and sending */
     double backward_s;
     double recompute_s;
+    double sends;      /* and so often */
     double sent_bytes; /* hidden states and their gradients over the device's link */
     double sent_s;     /* of the seconds above */
     double parameters; /* of the blocks there [count] */

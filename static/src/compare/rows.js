@@ -10,14 +10,14 @@
  */
 import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
+import { memorySize } from "../state/prefs.js";
 import { symbolsOf } from "../planner/ranks.js";
 import { lasting, offBy } from "../planner/spread.js";
 import { digits, percent, scaled, seconds, shortCount } from "../units.js";
 import { formulaOf } from "../widgets/explain.js";
 import { fitText } from "../widgets/fit.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { aboutTraffic } from "../widgets/traffic.js";
-import { bytes, partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
+import { partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
 import { spoken } from "../words.js";
 
@@ -75,14 +75,14 @@ export function figureRow(columns, [pointer, better = 0, write, writeIn], of = "
 
 /** The sum of terms with the same name, explained. @param {any[]} terms @param {string} of */
 function sumOf(terms, of) {
-    if (terms.length === 1) return { value: terms[0][of], about: terms[0] };
+    if (terms.length === 1) return { value: terms[0][of], about: terms[0].formula ? terms[0] : formulaOf(terms[0].name) };
     const symbols = symbolsOf(terms);
     return { value: terms.reduce((sum, term) => sum + term[of], 0), about: { formula: symbols.join(" + "),
         inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at][of]])), source: "Sum of the terms of this name" } };
 }
 
 /** How terms are written. @type {Record<string, [string, (value: number) => string]>} */
-const TERMS = { bytes: ["bytes", bytes], seconds: ["s", seconds], bytes_per_step: ["bytes", (value) => scaled(value, "B")] };
+const TERMS = { bytes: ["bytes", memorySize], seconds: ["s", seconds], bytes_per_step: ["bytes", (value) => scaled(value, "B")] };
 
 /**
  * One row for each name of a term, in the order of the page.
@@ -112,13 +112,10 @@ export function known({ title, rows }) {
 /** @param {Api.Estimate} estimate */
 const bindingRank = ({ memory }) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
-/** Volume of each collective. @param {Column[]} columns */
-function trafficRows(columns) {
-    /** @param {Api.Communication} item */
-    const nameOf = ({ group, collective, level }) => wordsOf(`${group} ${collective}, ${level}`);
-    /** @param {Api.Estimate} estimate */
-    const traffic = (estimate) => (estimate.communication ?? []).map((item) => ({ ...item, ...aboutTraffic(item, "bytes_per_step"), name: nameOf(item) }));
-    return termRows(columns, new Map(), "bytes_per_step", traffic);
+/** Volume of each collective. @param {Shown[]} columns */
+export function trafficRows(columns) {
+    return termRows(columns, new Map(), "bytes_per_step", ({ communication }) => (communication ?? []).map((/** @type {Api.Communication} */ item) =>
+        ({ ...item, ...item.explain.bytes_per_step, parts: item.explain, name: wordsOf(`${item.group} ${item.collective}, ${item.level}`) })));
 }
 
 /** @param {import("../state/plan.js").Plan} plan */
@@ -183,7 +180,7 @@ export function partsOf(columns) {
     const [step, ...others] = figures(RATES);
     return [
         { title: "Verdict", rows: [wordsRow(columns, "fits", "Fits", verdictOf), ...figures(LIMITS),
-            rangeRow(columns, "range peak", "Range of peak reserved", "peak_reserved_bytes", bytes),
+            rangeRow(columns, "range peak", "Range of peak reserved", "peak_reserved_bytes", memorySize),
             wordsRow(columns, "binds", "What binds", ({ estimate }) => estimate?.binding?.sentence ?? null)] },
         { title: "Throughput and cost", rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
         { title: "Settings", rows: settingRows(columns) },

@@ -1,13 +1,12 @@
 /** The criteria of the courses as rows, in words and in the numbers of this model and cluster. Pure but for units. */
 import { degreesOf } from "../state/cut.js";
 import { dimensionValue } from "../search/figures.js";
+import { memorySize } from "../state/prefs.js";
 import { percent, scaled, seconds } from "../units.js";
 import { fitText } from "../widgets/fit.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { aboutAll } from "../widgets/traffic.js";
-import { bytes, wordsOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
-import { figureRow, known, termRows, wordsRow } from "./rows.js";
+import { figureRow, known, termRows, trafficRows, wordsRow } from "./rows.js";
 
 /** @param {Api.Strategy} strategy @returns {string} its degrees and what it settles */
 export function cutOfStrategy({ resolved, change }) {
@@ -22,23 +21,26 @@ export function verdictOf(column) {
     return column.applicable ? fitText(column) : `✕ not possible: ${column.refused.detail}`;
 }
 
+/** @typedef {"bytes_per_step" | "seconds" | "message_latency_s"} Of */
+
+/** A figure of all collectives together. @param {Api.ColumnTraffic[]} items @param {Of} of @param {(names: string[]) => string} [join]  how theirs make it */
+function aboutAll(items, of, join = (names) => names.join(" + ")) {
+    const named = items.map((item) => /** @type {[string, Api.ColumnTraffic]} */ ([`${item.group}_${item.collective}_${item.level}`, item]));
+    return { formula: join(named.map(([name]) => name)), inputs: Object.fromEntries(named.map(([name, item]) => [name, item[of]])),
+        parts: Object.fromEntries(named.map(([name, item]) => [name, item.explain[of]])), source: "Its collectives, each with a source of its own" };
+}
+
 /** @param {Api.Strategy} strategy @returns {any}  with the sums of its traffic */
 function withSums(strategy) {
     const { communication } = strategy;
     if (communication === null) return strategy;
-    /** @param {"bytes_per_step" | "seconds"} of */
-    const sum = (of) => communication.reduce((total, item) => total + item[of], 0);
+    /** @param {Of} of */
+    const all = (of) => communication.map((item) => item[of]);
+    /** @param {Of} of */
+    const sum = (of) => all(of).reduce((total, value) => total + value, 0);
     const explanations = { "/traffic/bytes": aboutAll(communication, "bytes_per_step"), "/traffic/seconds": aboutAll(communication, "seconds"),
         "/traffic/latency_s": aboutAll(communication, "message_latency_s", (names) => `the largest of ${names.join(", ")}`) };
-    return { ...strategy, explanations, traffic: { bytes: sum("bytes_per_step"), seconds: sum("seconds"),
-        latency_s: Math.max(0, ...communication.map(({ message_latency_s: latency }) => latency)) } };
-}
-
-/** @param {Api.Strategy} strategy */
-function trafficWords({ communication }) {
-    if (communication === null) return null;
-    return communication.map((item) =>
-        `${wordsOf(`${item.group} ${item.collective}`)} ${scaled(item.bytes_per_step, "B")}, ${wordsOf(item.level)}`).join("; ") || "nothing";
+    return { ...strategy, explanations, traffic: { bytes: sum("bytes_per_step"), seconds: sum("seconds"), latency_s: Math.max(0, ...all("message_latency_s")) } };
 }
 
 /** @param {Api.Strategy} strategy */
@@ -61,11 +63,11 @@ export function criteriaOf(strategies) {
             figure("/throughput/tokens_per_s", 1), figure("/throughput/mfu_full", 1, percent)] },
         { title: "What it is", rows: ["definition", "use_when", "how_it_works"].map(told) },
         { title: "Communication", rows: [
-            figure("/traffic/bytes", -1, (value) => scaled(value, "B")), words("By group", trafficWords), figure("/traffic/seconds", -1, seconds),
+            figure("/traffic/bytes", -1, (value) => scaled(value, "B")), ...trafficRows(columns), figure("/traffic/seconds", -1, seconds),
             figure("/time/exposed_communication_s", -1), words("Sends activations", (s) => (s.exchanges_activations ? "yes" : "no"))] },
         { title: "Memory of the fullest device", rows: [
             figure("/memory/device_total_bytes", -1), figure("/memory/headroom_bytes", 1),
-            ...termRows(columns, MEMORY_TERMS, "bytes", ({ memory }) => memory?.terms ?? []), figure("/memory/host_bytes_per_node", -1, bytes)] },
+            ...termRows(columns, MEMORY_TERMS, "bytes", ({ memory }) => memory?.terms ?? []), figure("/memory/host_bytes_per_node", -1, memorySize)] },
         { title: "Time of a step", rows: [
             ...termRows(columns, TIME_TERMS, "seconds", ({ time }) => time?.terms ?? []), figure("/time/bubble_ratio", -1)] },
         { title: "Scalability", rows: [told("scalability"), words("Its limit here", (s) => s.scaling?.sentence ?? null)] },

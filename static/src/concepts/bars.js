@@ -2,11 +2,11 @@
 import { html } from "../html.js";
 import { memorySize, units } from "../state/prefs.js";
 import { gigabytes } from "../units.js";
-import { stackOf, symbolsOf, totalOf } from "../planner/ranks.js";
+import { keyOf, rowsOf, totalOf } from "../planner/ranks.js";
 import { Swatch } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { StackedBars } from "../widgets/stack.js";
-import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "../widgets/terms.js";
+import { isTransient } from "../widgets/terms.js";
 import { FigureTable } from "./table.js";
 
 /** The rank that fills first stands for all. @param {Api.Memory} memory */
@@ -23,35 +23,13 @@ function Plot({ list }) {
                 total: html`<b>${gigabytes(totalOf(rank), units.value)}</b>`, more: { "data-variant": list[at].label } }))} />`;
 }
 
-/** Terms of one name that live as long stand in one row, whatever formula each variant has. @param {Api.MemoryTerm} term */
-const rowKey = ({ name, lifetime }) => `${name} ${lifetime}`;
-
-/** @param {Api.RankMemory[]} ranks @returns {any[]} a term for each row, in the order of stacking */
-function rowsOf(ranks) {
-    const all = stackOf({ terms: ranks.flatMap(({ terms }) => terms) });
-    return [...new Map(all.map((term) => [rowKey(term), term])).values()];
-}
-
-/** @param {Api.RankMemory} rank @param {any} row @param {string} label */
-function cellOf(rank, row, label) {
-    const terms = rank.terms.filter((term) => rowKey(term) === rowKey(row) && term.bytes > 0);
-    if (terms.length === 0) return "–";
-    const bytes = totalOf({ terms });
-    const symbols = symbolsOf(terms);
-    const about = terms.length === 1 ? terms[0] : { name: row.name, formula: symbols.join(" + "), source: "Sum of the terms of that name",
-        inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at].bytes])) };
-    return html`<${Num} title=${label} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about} />`;
-}
-
 /** @param {import("./state.js").Shown[]} list @param {Api.RankMemory[]} ranks @returns {import("./table.js").Line[]} */
 function linesOf(list, ranks) {
-    const rows = rowsOf(ranks);
-    const terms = rows.map((row) => {
-        const { label: word, tone } = lookOf(MEMORY_TERMS, row.name);
-        const label = rows.filter(({ name }) => name === row.name).length > 1 ? `${word}, ${lifetimeWords(row.lifetime)}` : word;
-        return { more: { "data-term": row.name }, cells: [html`<${Swatch} tone=${tone} hatched=${isTransient(row.lifetime)} />${label}`,
-            ...ranks.map((rank, at) => cellOf(rank, row, `${label}, ${list[at].label}`))] };
-    });
+    const terms = rowsOf(ranks).map(({ key, label, tone, term: { name, lifetime } }) => ({ more: { "data-term": name },
+        cells: [html`<${Swatch} tone=${tone} hatched=${isTransient(lifetime)} />${label}`, ...ranks.map(({ terms: all }, at) => {
+            const term = all.find((item) => keyOf(item) === key && item.bytes > 0);
+            return term ? html`<${Num} title="${label}, ${list[at].label}" text=${gigabytes(term.bytes, units.value)} value=${term.bytes} unit="bytes" about=${term} />` : "–";
+        })] }));
     return [...terms, { more: { "data-figure": "phase" }, cells: ["Fullest during", ...ranks.map(({ phase }) => phase ?? "–")] }];
 }
 

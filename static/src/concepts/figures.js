@@ -2,6 +2,7 @@
 import { memorySize } from "../state/prefs.js";
 import { exact, percent, scaled, seconds } from "../units.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
+import { valueAt } from "../widgets/values.js";
 import { book } from "./book.js";
 
 /**
@@ -35,10 +36,8 @@ const COUNTED = {
 function told(key) {
     const { label, kind, at = "", formula, source } = book.value.figures[key];
     const [write, unit] = KINDS[kind];
-    /** @param {Shown} shown */
-    const member = ({ estimate }) => at.split("/").slice(1).reduce((/** @type {any} */ value, name) => value?.[name], estimate);
     return {
-        label, unit, write, read: (shown) => (COUNTED[key] ?? member)(shown) ?? null,
+        label, unit, write, read: (shown) => COUNTED[key]?.(shown) ?? valueAt(shown.estimate, at) ?? null,
         about: ({ estimate }) => (formula ? { formula, source, inputs: key === "traffic" ? moved(estimate) : {} }
             : estimate.explanations?.[at] ?? estimate.accounting ?? null),
     };

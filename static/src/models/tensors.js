@@ -1,10 +1,10 @@
 /** Every tensor of the checkpoint by name, page after page, searched by the service. */
 import { html } from "../html.js";
 import { place } from "../state/look.js";
-import { exact, scaled } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
+import { ShardBytes } from "../widgets/shard-bytes.js";
 import { known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
@@ -18,11 +18,8 @@ function Which({ shown }) {
 function Table({ answer }) {
     return html`
         <${Plain} tight label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
-            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => {
-                const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
-                return [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`, layer, shape.join(" × "), dtype,
-                    html`<td class="n" title=${exact(bytes)}>${scaled(bytes, "B")}</td>`];
-            })} />`;
+            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`,
+                layer, shape.join(" × "), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

@@ -5,36 +5,18 @@ import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
 const MOST_RANKS = 6;
 
 const ORDER = [...MEMORY_TERMS.keys()];
-/** @type {Record<string, string>} */
-const SUFFIXES = { persistent: "kept", activation: "kept for backward", transient: "at the peak", outside_allocator: "outside" };
-
-/** What is kept of the same weights twice, by what its formula begins with. @type {Record<string, string>} */
-const COPIES = { linear_parameters: "as they multiply", quantised: "quantised" };
-
 /** @param {string} name */
 function orderOf(name) {
     const at = ORDER.indexOf(name);
     return at < 0 ? ORDER.length : at;
 }
 
-/** A name may stand several times in a rank, with another lifetime or another formula. @param {Api.MemoryTerm} term */
-export function keyOf(term) {
-    return `${term.name} ${term.lifetime} ${term.formula}`;
-}
+/** A name may stand several times in a rank. @param {Api.MemoryTerm} term */
+export const keyOf = ({ name, what }) => `${name} ${what}`;
 
-/** How many of the terms before this one are called the same and live as long. @param {{name: string, lifetime: string}[]} terms @param {number} at */
-function alikeBefore(terms, at) {
-    const { name, lifetime } = terms[at];
-    return terms.slice(0, at).filter((term) => term.name === name && term.lifetime === lifetime).length;
-}
-
-/** One symbol for each, as formulas write them. @param {{name: string, lifetime: string}[]} terms @returns {string[]} */
-export function symbolsOf(terms) {
-    return terms.map(({ name, lifetime }, at) => {
-        const before = alikeBefore(terms, at);
-        return `${name}_${lifetime}${before > 0 ? `_${before + 1}` : ""}`;
-    });
-}
+/** One symbol for each, as formulas write them. @param {{name: string, what: string}[]} terms @returns {string[]} */
+export const symbolsOf = (terms) => terms.map(({ name, what }) => (terms.filter((other) => other.name === name).length > 1
+    ? `${name}_${what}`.replace(/\W+/g, "_") : name));
 
 /** @param {{terms: {bytes: number}[]}} rank */
 export function totalOf(rank) {
@@ -61,13 +43,10 @@ export function rowsOf(ranks) {
         for (const term of stackOf(rank)) if (!found.has(keyOf(term))) found.set(keyOf(term), term);
     }
     const terms = [...found.values()].sort((a, b) => orderOf(a.name) - orderOf(b.name));
-    return terms.map((term, at) => {
+    return terms.map((term) => {
         const { label, tone } = lookOf(MEMORY_TERMS, term.name);
         const twice = terms.filter((other) => other.name === term.name).length > 1;
-        const before = alikeBefore(terms, at);
-        const copy = before > 0 && COPIES[term.formula.split(" ")[0]];
-        const suffix = `, ${copy || `${SUFFIXES[term.lifetime] ?? term.lifetime}${before > 0 ? ` (${before + 1})` : ""}`}`;
-        return { key: keyOf(term), tone, term, label: twice ? label + suffix : label };
+        return { key: keyOf(term), tone, term, label: twice ? `${label}, ${term.what}` : label };
     });
 }
 

@@ -1,8 +1,10 @@
 /** The figures of a plan: what they are called, which way is better, how they are written. */
+import { computed } from "@preact/signals";
 import { lasting, offBy } from "../planner/spread.js";
 import { degreesOf } from "../state/cut.js";
 import { units } from "../state/prefs.js";
 import { spoken } from "../words.js";
+import { rows } from "./run.js";
 import { gigabytes } from "../units.js";
 import { valueOf, writerOf } from "../widgets/values.js";
 import { called, titled } from "../widgets/words.js";
@@ -20,8 +22,14 @@ function figure(name, better, read = (plan) => plan[name]) {
     return { name, better, read, write: name.endsWith("_bytes") ? (value) => gigabytes(value, units.value) : writerOf(name) };
 }
 
+/** @param {Plan} plan */
+const offOf = ({ step_s, interval }) => offBy({ time: { step_s }, interval });
+
+/** Plans without an interval of their own are no surer than the least sure of the others. */
+const mostOff = computed(() => Math.max(0, ...rows.value.map(({ plan }) => offOf(plan))));
+
 /** As the planner says it: no digit more than the interval of the plan bears out. @param {Plan} plan @returns {(value_s: number) => string} */
-const lastingIn = ({ step_s, interval }) => (value_s) => lasting(value_s, offBy({ time: { step_s }, interval }));
+const lastingIn = (plan) => (value_s) => lasting(value_s, offOf(plan) || mostOff.value);
 
 export const FIGURES = [
     figure("tokens_per_s", 1), figure("step_s", -1), figure("simulated_step_s", -1), figure("headroom_bytes", 1), figure("peak_reserved_bytes", -1),

@@ -5,6 +5,7 @@ import { requestOf } from "../state/plan.js";
 import { DIMENSIONS, say } from "./ask.js";
 import { askWhy, rows, run, start, why } from "./run.js";
 import { plan } from "../state/store.js";
+import { memorySize } from "../state/prefs.js";
 import { exact, seconds } from "../units.js";
 import { Notes } from "../planner/details.js";
 import { fitOf } from "../widgets/fit.js";
@@ -12,14 +13,14 @@ import { Fold } from "../widgets/fold.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
-import { bytes, signed, wordsOf } from "../widgets/values.js";
+import { signed, wordsOf } from "../widgets/values.js";
 import { Help } from "../widgets/words.js";
 import { cutOf, dimensionLabel, dimensionValue } from "./figures.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 
 /** Terms by how far they are apart. @param {any[]} terms @param {"seconds" | "bytes"} unit @param {Map<string, any>} looks */
 function termRows(terms, unit, looks) {
-    const write = { seconds, bytes }[unit];
+    const write = { seconds, bytes: memorySize }[unit];
     /** @param {any} term */
     const apart = (term) => term[unit] - term[`best_${unit}`];
     return [...terms].sort((a, b) => Math.abs(apart(b)) - Math.abs(apart(a))).map((term) => [
@@ -56,7 +57,7 @@ function Why() {
 /** @param {Api.SearchNeighbour} neighbour @returns {string} what is wrong with it, "" for nothing */
 function faultOf({ legal, refused, fits, breaks, figures }) {
     if (!legal) return `no plan: ${refused.detail}`;
-    if (!fits) return `lacks ${bytes(-figures.headroom_bytes)}`;
+    if (!fits) return `lacks ${memorySize(-figures.headroom_bytes)}`;
     return breaks ? `breaks ${wordsOf(breaks)}` : "";
 }
 
@@ -66,7 +67,7 @@ function neighbourRow(item) {
     const fault = faultOf(item);
     const [tone, , words] = fitOf(item);
     return [`${dimensionLabel(dimension)} ${dimensionValue(dimension, from)} → ${dimensionValue(dimension, to)}`,
-        legal && fits ? signed(item.step_difference_s, seconds) : "–", legal ? signed(item.memory_difference_bytes, bytes) : "–",
+        legal && fits ? signed(item.step_difference_s, seconds) : "–", legal ? signed(item.memory_difference_bytes, memorySize) : "–",
         html`<span class=${fault ? "bad" : tone}>${fault || words}</span>`];
 }
 

@@ -40,7 +40,8 @@ function rangeAt(pointer) {
 
 /** How figures of that name are computed, where the values of a plan are not told. @param {string} name @returns {Explanation | null} */
 export function formulaOf(name) {
-    const about = explanationOf(name);
+    const { time, memory } = answer.value.estimate ?? {};
+    const about = explanationOf(name) ?? [...time?.terms ?? [], ...memory?.ranks[0].terms ?? []].find((term) => term.name === name);
     return about ? { formula: about.formula, source: about.source, name: about.name } : null;
 }
 

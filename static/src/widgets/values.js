@@ -1,15 +1,12 @@
 /** Values of the service as the page writes them. Their names end with their unit: so does the way they are written. */
-import { units } from "../state/prefs.js";
+import { memorySize } from "../state/prefs.js";
 import { accelerators } from "../state/store.js";
-import { digits, exact, gigabytes, percent, scaled, seconds } from "../units.js";
+import { digits, exact, percent, scaled, seconds } from "../units.js";
 
 const WATT_HOUR_J = 3600;
 
-/** Memory in the unit of the reader. @param {number} value */
-export const bytes = (value) => `${gigabytes(value, units.value)} ${units.value}`;
-
 /** The first end that fits. @type {[string, (value: number) => string][]} */
-const BY_END = [["_bytes_per_s", (value) => scaled(value, "B/s")], ["_bytes", bytes], ["_per_s", scaled], ["_per_accelerator", digits],
+const BY_END = [["_bytes_per_s", (value) => scaled(value, "B/s")], ["_bytes", memorySize], ["_per_s", scaled], ["_per_accelerator", digits],
     ["_s", seconds], ["_j", (value) => scaled(value / WATT_HOUR_J, "Wh")], ["_w", (value) => `${exact(value)} W`], ["_ratio", percent], ["cost", scaled]];
 
 /** How a figure of that name is written. @param {string} name @returns {(value: number) => string} */

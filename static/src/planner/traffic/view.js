@@ -11,7 +11,6 @@ import { followWidth } from "../../widgets/canvas.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Num } from "../../widgets/explain.js";
 import { Plain } from "../../widgets/plain.js";
-import { aboutTraffic } from "../../widgets/traffic.js";
 import { unitOf, wordsOf } from "../../widgets/values.js";
 import { layOut, sourceOf } from "./layout.js";
 
@@ -76,10 +75,10 @@ function Picture({ items }) {
 }
 
 export function Traffic() {
-    const { communication: items = [], time } = answer.value.estimate ?? {};
+    const { communication: items = [] } = answer.value.estimate ?? {};
     /** @param {Api.Communication} item @param {"bytes_per_step" | "seconds" | "exposed_s"} of @param {string} title @param {(value: number) => string} write */
     const figure = (item, of, title, write) => html`<${Num} title="${title}, ${sourceOf(item)}" text=${write(item[of])} value=${item[of]} unit=${unitOf(of)}
-        about=${aboutTraffic(item, of, time.terms)} />`;
+        about=${{ ...item.explain[of], parts: item.explain }} />`;
     return html`
         <${Picture} items=${items} />
         <${Plain} tight label="Collectives of one step, for one device" columns=${["Group", "Collective", "Level", "#Bytes per step", "#Time", "#Exposed"]}

@@ -4,6 +4,7 @@ import { pattern } from "../../state/look.js";
 import { fetchMore, held, pinned, pointed } from "../state.js";
 import { exact, scaled } from "../../units.js";
 import { Problem } from "../../widgets/problem.js";
+import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
 import { layersNow } from "./in-use.js";
 import { Holders } from "./holders.js";
@@ -23,12 +24,11 @@ export const pointing = (name) => ({ onMouseEnter: () => { pointed.value = name;
 
 /** @param {Api.ShardedTensor} tensor @param {boolean} now */
 function cellsOf({ name, shape, dtype, shards }, now) {
-    const bytes = bytesOf([{ shards }]);
     const { onMouseEnter, onMouseLeave } = pointing(name);
     return [html`<button type="button" class="link" aria-pressed=${pinned.value === name} onFocus=${onMouseEnter} onBlur=${onMouseLeave}
         onClick=${() => { pinned.value = pinned.value === name ? "" : name; }}><code>${name}</code></button>${now && html` <span class="tag">in use</span>`}`,
     shape.join(" × "), dtype, html`<code>${shards.map((shard) => sliceText(shard.slice, shape)).join(" ")}</code>`,
-    html`<td class="n" title="${exact(bytes)} bytes">${scaled(bytes, "B")}</td>`];
+    html`<${ShardBytes} name=${name} shards=${shards} />`];
 }
 
 /** @param {{units: Api.FlatUnit[]}} props */

@@ -11,8 +11,9 @@ import file from "../names.json";
 /**
  * ways: copies go one way or the other, which of the two stands in place of a group; schedules: those that the service
  * simulates; settings: others to draw beside the plan, by pointer, whose last part is the name of their list of choices; hands: what
- * pointer and keys do, the names of keys between marks; about: how figures come about that no formula of the estimate gives
- * @type {{kinds: Record<string, KindLook>, hands: string, about: Record<string, import("../../widgets/explain.js").Explanation>}
+ * pointer and keys do, the names of keys between marks; figures, about: how come about those that no formula of the estimate gives, the former with the names of
+ * their inputs
+ * @type {{kinds: Record<string, KindLook>, hands: string, figures: Record<string, string[]>, about: Record<string, import("../../widgets/explain.js").Explanation>}
  *   & Record<"streams" | "ways" | "schedules" | "settings" | "says", Record<string, string>>}
  */
 export let names = null;

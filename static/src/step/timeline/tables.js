@@ -4,7 +4,7 @@ import { table_s } from "../cursor.js";
 import { selected_s, stage } from "../../state/look.js";
 import { units } from "../../state/prefs.js";
 import { timeline } from "../state.js";
-import { exact, gigabytes, percent, seconds } from "../../units.js";
+import { exact, gigabytes, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Num } from "../../widgets/explain.js";
 import { Notes } from "../../planner/details.js";
@@ -12,17 +12,30 @@ import { Fold } from "../../widgets/fold.js";
 import { Plain } from "../../widgets/plain.js";
 import { titleOf } from "../../widgets/terms.js";
 import { unitOf, writerOf } from "../../widgets/values.js";
-import { kindLook, laneWords } from "./kinds.js";
+import { kindLook, laneWords, names } from "./kinds.js";
 import { runningAt, shown, stageShown } from "./shown.js";
 import { sumsOf } from "./sums.js";
 
-/** @param {{label: string, value_s: number, whole_s: number, look?: any, testid?: string}} props */
-function Sum({ label, value_s, whole_s, look = null, testid }) {
+/**
+ * A figure of the simulated step, explained by others that stand beside it.
+ * @param {{of: string, title: string, figures: any, value?: number, write?: (value: number) => string}} props  of: its name in names.json, whose last word is that among the figures
+ */
+function StepNum({ of, title, figures, value = figures[of.split(" ")[1]], write }) {
+    const name = of.split(" ")[1];
+    if (value === undefined) return "–";
+    const [formula, ...inputs] = names.figures[of];
+    return html`<${Num} title=${title} text=${(write ?? writerOf(name))(value)} value=${value} unit=${unitOf(name)}
+        about=${{ formula, inputs: Object.fromEntries(inputs.map((input) => [input, figures[input]])), ...names.about.step }} />`;
+}
+
+/** @param {{of: string, label: string, figures: any, look?: any, testid?: string}} props */
+function Sum({ of, label, figures, look = null, testid }) {
+    const value_s = figures[of];
     return html`
         <tr data-testid=${testid}>
             <th scope="row">${look && html`<${Swatch} ...${look} />`}${label}</th>
-            <td class="n" title="${exact(value_s)} s">${seconds(value_s)}</td>
-            <td class="n muted">${percent(value_s / whole_s)}</td>
+            <td class="n"><${StepNum} of="part ${of}" title=${label} figures=${figures} write=${seconds} /></td>
+            <td class="n muted"><${StepNum} of="part share_ratio" title="Share of ${label}" figures=${{ ...figures, seconds: value_s }} value=${value_s / figures.whole_s} /></td>
         </tr>`;
 }
 
@@ -32,7 +45,7 @@ export function Selected() {
     const [from_s, to_s] = selected_s.value;
     if (!(to_s > from_s)) return null;
     const sums = sumsOf(shown.value, from_s, to_s);
-    const { whole_s } = sums;
+    const figures = { ...sums, from_s, to_s };
     return html`
         <section class="selected" aria-label="Selected part" data-testid="selected">
             <p><b>${seconds(to_s - from_s)}</b> selected, from ${exact(from_s)} to ${exact(to_s)} s, times ${sums.stages} ${sums.stages === 1 ? "stage" : "stages"}
@@ -41,17 +54,18 @@ export function Selected() {
                 <table class="figures tight">
                     <caption class="visually-hidden">Sums of the selected part over all stages</caption>
                     <tbody>
-                        <${Sum} label="Computing" value_s=${sums.busy_s} whole_s=${whole_s} testid="sum-busy" />
-                        <${Sum} label="Idle" value_s=${sums.idle_s} whole_s=${whole_s} testid="sum-idle" />
-                        <${Sum} label="Exposed communication" value_s=${sums.exposed_s} whole_s=${whole_s} testid="sum-exposed" />
+                        <${Sum} of="busy_s" label="Computing" figures=${figures} testid="sum-busy" />
+                        <${Sum} of="idle_s" label="Idle" figures=${figures} testid="sum-idle" />
+                        <${Sum} of="exposed_s" label="Exposed communication" figures=${figures} testid="sum-exposed" />
                     </tbody>
                 </table>
                 <table class="figures tight">
                     <caption class="visually-hidden">The same by kind of span, hidden communication included</caption>
-                    <tbody>${sums.kinds.map(({ kind, seconds: value_s, spans }) => {
+                    <tbody>${sums.kinds.map((sum) => {
+                        const { kind, spans } = sum;
                         const look = kindLook(shown.value.kinds[kind]);
-                        return html`<${Sum} key=${kind} label=${`${look.label}, ${spans} ${spans === 1 ? "span" : "spans"}`}
-                            value_s=${value_s} whole_s=${whole_s} look=${look} />`;
+                        return html`<${Sum} key=${kind} of="seconds" label=${`${look.label}, ${spans} ${spans === 1 ? "span" : "spans"}`}
+                            figures=${{ ...figures, ...sum }} look=${look} />`;
                     })}</tbody>
                 </table>
             </div>
@@ -63,25 +77,8 @@ function bubble_s({ begin_s, end_s, busy_s }) {
     return Math.max(0, end_s - begin_s - busy_s);
 }
 
-/** Figures of a stage in the order of their columns: how each comes about, from which of them. @type {Record<string, [formula: string, inputs?: string[]]>} */
-const OF_STAGE = {
-    busy_s: ["sum of its passes, exposed communication inside them included"],
-    bubble_s: ["end_s - begin_s - busy_s", ["end_s", "begin_s", "busy_s"]],
-    idle_ratio: ["1 - busy_s / (end_s - begin_s)", ["busy_s", "end_s", "begin_s"]],
-    begin_s: ["start of its first pass"], end_s: ["end of its last pass"],
-    base_bytes: ["what stays from step to step, as in the memory of the plan"],
-    peak_bytes: ["the highest step of what passes keep and gather, beyond base_bytes", ["base_bytes"]],
-};
-
-/** @param {{of: string, stage: any}} props  stage: its figures by name */
-function StageNum({ of, stage: figures }) {
-    const value = figures[of];
-    if (value === undefined) return "–";
-    const [formula, inputs = []] = OF_STAGE[of];
-    const text = of.endsWith("bytes") ? gigabytes(value, units.value) : writerOf(of)(value);
-    return html`<${Num} title="${titleOf(of)}, stage ${figures.stage}" text=${text} value=${value} unit=${unitOf(of)}
-        about=${{ formula, inputs: Object.fromEntries(inputs.map((name) => [name, figures[name]])), source: "The simulated step" }} />`;
-}
+/** Figures of a stage in the order of their columns. */
+const OF_STAGE = ["busy_s", "bubble_s", "idle_ratio", "begin_s", "end_s", "base_bytes", "peak_bytes"];
 
 function Stages() {
     const { stages, stairsOfStage } = shown.value;
@@ -93,8 +90,9 @@ function Stages() {
                 more=${(at) => (stages[at].stage === stageShown.value ? { "aria-current": "true" } : {})}
                 rows=${stages.map((item) => [
                     html`<button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button>`,
-                    item.rank, ...Object.keys(OF_STAGE).map((of) => html`
-                        <${StageNum} of=${of} stage=${{ ...stairsOfStage.get(item.stage), ...item, bubble_s: bubble_s(item) }} />`)])} />`}
+                    item.rank, ...OF_STAGE.map((of) => html`
+                        <${StepNum} of="stage ${of}" title="${titleOf(of)}, stage ${item.stage}" figures=${{ ...stairsOfStage.get(item.stage), ...item, bubble_s: bubble_s(item) }}
+                            write=${of.endsWith("bytes") ? (/** @type {number} */ value) => gigabytes(value, unit) : undefined} />`)])} />`}
         <//>`;
 }
 

@@ -1,0 +1,15 @@
+/** What slices of a tensor take, from their elements. */
+import { html } from "../html.js";
+import { scaled } from "../units.js";
+import { Num } from "./explain.js";
+
+/** @param {{slice: number[][], flat?: number[]}} shard */
+const elementsOf = ({ slice, flat }) => (flat ? [flat] : slice).reduce((product, [begin, end]) => product * (end - begin), 1);
+
+/** @param {{name: string, shards: Pick<Api.Shard, "slice" | "flat" | "bytes">[]}} props */
+export function ShardBytes({ name, shards }) {
+    const elements = shards.reduce((sum, shard) => sum + elementsOf(shard), 0);
+    const value = shards.reduce((sum, { bytes }) => sum + bytes, 0);
+    return html`<${Num} title="Bytes of ${name}" text=${scaled(value, "B")} value=${value} unit="bytes" about=${{ formula: "elements x element_bytes",
+        inputs: { elements, element_bytes: value / elements }, source: "POST /api/v1/shardings: slices and their bytes in training" }} />`;
+}
