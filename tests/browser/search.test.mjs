@@ -54,6 +54,7 @@ describe('the search view', () => {
             await page.fill('#ask-deadline_s', '30');
             await page.fill('#ask-headroom_ratio', '5');
             await page.fill('#ask-price_per_node_hour', '98.5');
+            assert.deepEqual(await page.locator('.limit .unit').allTextContents(), ['s', 'days', '%', 'samples', '/ h'], 'a count has no unit');
             await unfold(page.getByTestId('search-space'));
             const dimension = (name) => page.locator(`[data-dimension="${name}"]`);
             for (const [name, value] of [['tensor', '8'], ['tensor', '4'], ['sequence', 'true']])

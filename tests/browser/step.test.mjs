@@ -519,6 +519,13 @@ describe('the sharding map', () => {
             assert.match(await seen(page.getByTestId('sharding')), /16,384 devices on 2,048 nodes/);
             const plot = page.getByTestId('map');
             assert.ok((await plot.boundingBox()).height < 420);
+            const covered = await page.getByTestId('map-lit').evaluate((canvas) => {
+                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+                copy.drawImage(canvas, 0, 0);
+                const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+                return data.filter((part, at) => at % 4 === 3 && part > 0).length / (data.length / 4);
+            });
+            assert.ok(covered > 0 && covered < 0.25, `lines leave the cells to be seen: ${covered}`);
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
             await unfold(page.getByTestId('devices'));
