@@ -316,7 +316,7 @@ describe('the timeline', () => {
             await page.mouse.move(box.x + box.width + 60, box.y + 60);
             await page.mouse.up();
             await page.keyboard.up('Shift');
-            const share = async (id) => Number((await page.getByTestId(id).locator('td').nth(1).textContent()).replace(' %', ''));
+            const share = async (id) => Number((await seen(page.getByTestId(id).locator('td').nth(1))).replace(' %', ''));
             const { start_s, end_s, lane, kind } = timeline.spans;
             const works = (at) => timeline.lanes[lane[at]].stream === 'compute' && !['barrier', 'overhead'].includes(timeline.kinds[kind[at]]);
             const busy = sum(start_s.map((from_s, at) => (works(at) ? end_s[at] - from_s : 0))) / (4 * length_s);
@@ -452,8 +452,8 @@ describe('the sharding map', () => {
             const q = whole.tensors.find(({ name }) => name.endsWith('layers.0.self_attn.q_proj.weight'));
             const [begin, end] = q.shards[0].slice[0];
             assert.ok((await seen(rows.filter({ hasText: q.name }))).includes(`[${begin}:${end}, :]`));
-            assert.equal(await rows.filter({ hasText: q.name }).locator('td').last().getAttribute('title'),
-                `${q.shards[0].bytes.toLocaleString('en-US')} bytes`);
+            await rows.filter({ hasText: q.name }).locator('.num').click();
+            assert.match(await seen(page.getByRole('dialog')), new RegExp(`${q.shards[0].bytes.toLocaleString('en-US')} bytes`));
         });
     });
 
