@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, clickAtOnce, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, clickAtOnce, fitsAcross, inTab, openPlan, openTab, seen } from './lib/browser.mjs';
 import { gib, percent, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -193,6 +193,26 @@ describe('between the planner and the concepts', () => {
 
 describe('for everyone', () => {
     for (const colorScheme of ['light', 'dark']) {
+        it(`words stand on a plain ground where a span is hatched, in ${colorScheme}`, async () => {
+            const tab = await openTab(browser, server, { colorScheme, path: '/version' });
+            await tab.page.addInitScript(() => {
+                globalThis.grounds = new Set();
+                const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+                let ground = '';
+                CanvasRenderingContext2D.prototype.fillRect = function paint(x, y, width, height) {
+                    if (width > 4) ground = typeof this.fillStyle;
+                    return fillRect.call(this, x, y, width, height);
+                };
+                CanvasRenderingContext2D.prototype.fillText = function write(text, ...where) {
+                    if (text.startsWith('step ')) globalThis.grounds.add(ground);
+                    return fillText.call(this, text, ...where);
+                };
+            });
+            await tab.page.goto(server.url + at('ring'));
+            await becomes(() => tab.page.evaluate(() => [...globalThis.grounds]), ['string'], 'no pattern');
+            await tab.close();
+        });
+
         it(`axe-core finds nothing in ${colorScheme}, and a phone needs no scrolling sideways`, async () => {
             await inTab(browser, server, { colorScheme, path: at('zero') }, async ({ page }) => {
                 for (const id of ['zero', 'pipeline', 'cache']) {

@@ -150,6 +150,7 @@ describe('an explanation', () => {
                 await row.nth(at).click();
                 const { formula, source } = explain[of];
                 assert.ok((await seen(dialog)).includes(formula) && (await seen(dialog)).includes(source), of);
+                assert.match(await seen(dialog.locator('.filled')), /^= [\d.,]+( [x/+-] [\d.,]+)+$/, 'words after the symbols are not filled in');
             }
             await dialog.getByRole('button', { name: 'Explain seconds' }).click();
             assert.ok((await seen(dialog)).includes(`= ${calls.toLocaleString('en-US')} x `), 'calls of the step');

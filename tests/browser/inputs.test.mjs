@@ -271,3 +271,20 @@ describe('the controls', () => {
         });
     });
 });
+
+describe('a file dropped on a narrow page', () => {
+    it('opens the settings, where it is told what was read', async () => {
+        await inTab(browser, server, { width: 390, height: 844 }, async ({ page }) => {
+            await page.locator('.starter').first().waitFor();
+            assert.equal(await page.locator('#field-hub').isVisible(), false);
+            const dropped = await page.evaluateHandle(() => {
+                const data = new DataTransfer();
+                data.items.add(new File(['NodeName=a1 CPUTot=8\n   Gres=gpu:h100:8\n   RealMemory=2063937 State=IDLE\n'], 'nodes.txt'));
+                return data;
+            });
+            await page.dispatchEvent('body', 'drop', { dataTransfer: dropped });
+            await page.getByTestId('intake').waitFor();
+            assert.match(await seen(page.getByTestId('intake')), /Which is it\?/);
+        });
+    });
+});

@@ -280,6 +280,15 @@ describe('one inventory', () => {
     });
 });
 
+describe('on a phone', () => {
+    it('observations and revisions need no scrolling sideways', async () => {
+        await inTab(browser, server, { ...at('&p.inv=prod-eu'), width: 390, height: 844 }, async ({ page }) => {
+            for (const label of ['Observations', 'Revisions', 'Hosts with problems'])
+                await becomes(() => page.locator('.scroll', { has: page.getByRole('table', { name: label }) }).getAttribute('data-over'), 'false', label);
+        });
+    });
+});
+
 /** `nvidia-smi --query-gpu --format=csv` of one node, without its name: it speaks for all like it. */
 const csv = `name, memory.total [MiB], memory.reserved [MiB]\n${'NVIDIA H100 80GB HBM3, 81559 MiB, 480 MiB\n'.repeat(8)}`;
 

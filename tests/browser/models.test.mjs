@@ -190,8 +190,8 @@ describe('for everyone', () => {
                 await page.setViewportSize({ width: 390, height: 844 });
                 await expectAccessible(page, 'on a phone');
                 await fitsAcross(page);
-                for (const id of ['facts', 'parts'])
-                    await becomes(() => page.getByTestId(id).locator('.scroll').getAttribute('data-over'), 'false', `${id} side by side`);
+                for (const id of ['facts', 'parts', 'tensors', 'layers'])
+                    await becomes(() => page.getByTestId(id).locator('.scroll').first().getAttribute('data-over'), 'false', `${id} side by side`);
             });
         });
     }

@@ -316,7 +316,7 @@ describe('the timeline', () => {
             await page.mouse.move(box.x + box.width + 60, box.y + 60);
             await page.mouse.up();
             await page.keyboard.up('Shift');
-            const share = async (id) => Number((await page.getByTestId(id).locator('td').nth(1).textContent()).replace(' %', ''));
+            const share = async (id) => Number((await seen(page.getByTestId(id).locator('td').nth(1))).replace(' %', ''));
             const { start_s, end_s, lane, kind } = timeline.spans;
             const works = (at) => timeline.lanes[lane[at]].stream === 'compute' && !['barrier', 'overhead'].includes(timeline.kinds[kind[at]]);
             const busy = sum(start_s.map((from_s, at) => (works(at) ? end_s[at] - from_s : 0))) / (4 * length_s);
@@ -452,8 +452,8 @@ describe('the sharding map', () => {
             const q = whole.tensors.find(({ name }) => name.endsWith('layers.0.self_attn.q_proj.weight'));
             const [begin, end] = q.shards[0].slice[0];
             assert.ok((await seen(rows.filter({ hasText: q.name }))).includes(`[${begin}:${end}, :]`));
-            assert.equal(await rows.filter({ hasText: q.name }).locator('td').last().getAttribute('title'),
-                `${q.shards[0].bytes.toLocaleString('en-US')} bytes`);
+            await rows.filter({ hasText: q.name }).locator('.num').click();
+            assert.match(await seen(page.getByRole('dialog')), new RegExp(`${q.shards[0].bytes.toLocaleString('en-US')} bytes`));
         });
     });
 
@@ -519,6 +519,13 @@ describe('the sharding map', () => {
             assert.match(await seen(page.getByTestId('sharding')), /16,384 devices on 2,048 nodes/);
             const plot = page.getByTestId('map');
             assert.ok((await plot.boundingBox()).height < 420);
+            const covered = await page.getByTestId('map-lit').evaluate((canvas) => {
+                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+                copy.drawImage(canvas, 0, 0);
+                const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+                return data.filter((part, at) => at % 4 === 3 && part > 0).length / (data.length / 4);
+            });
+            assert.ok(covered > 0 && covered < 0.25, `lines leave the cells to be seen: ${covered}`);
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
             await unfold(page.getByTestId('devices'));

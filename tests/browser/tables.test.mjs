@@ -1,7 +1,7 @@
 /** Tables: widths of columns, set with the pointer and with keys, and what a phone shows of a wide one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { becomes, fitsAcross, inTab, openPlan } from './lib/browser.mjs';
+import { becomes, fitsAcross, inTab, openPlan, unfold } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
 
@@ -142,6 +142,9 @@ describe('a wide table on a phone', () => {
             assert.equal(await table.getByRole('columnheader', { name: 'Formula' }).count(), 1);
         }
         await fitsAcross(page);
+        await page.keyboard.press('e');
+        await unfold(page.getByTestId('communication'));
+        await becomes(() => page.getByTestId('communication').locator('.scroll').getAttribute('data-over'), 'false', 'collectives');
         await tab.expectClean();
         await tab.close();
     });

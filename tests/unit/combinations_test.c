@@ -97,7 +97,7 @@ input_of(const sl_term *term, const char *name)
     for (uint32_t i = 0; i < term->input_count; i++)
         if (strcmp(term->inputs[i].name, name) == 0)
             return term->inputs[i].value;
-    return NAN;
+    return (double)NAN;
 }
 
 static bool

@@ -228,19 +228,19 @@ static const sl_term_info terms[] = {
                           "software profile: timers, logging, loss reduction"},
     [SL_TERM_TENSOR_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call, a mean: hidden states of a micro-batch before or after a product "
-         "that is cut over the ranks, in every layer of the slowest stage, forward, backward and "
-         "what is recomputed; gathered ones whole",
+         "calls x bytes_per_call: on average hidden states of a micro-batch around "
+         "products that are cut over the ranks, in every pass of every layer of the "
+         "slowest stage",
          "Shoeybi 2019; Korthikanti 2022"},
     [SL_TERM_CONTEXT_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call, a mean: keys and values of a micro-batch, or "
+         "calls x bytes_per_call: on average keys and values of a micro-batch, or "
          "with them queries and outputs, in every layer of the slowest stage",
          "Liu 2023 (ring attention); Jacobs 2023 (Ulysses)"},
     [SL_TERM_EXPERT_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call, a mean: tokens of a micro-batch, one copy for each expert they "
-         "go to or, where the release sends them once, for each rank; there and back",
+         "calls x bytes_per_call: on average tokens of a micro-batch, one copy for each expert "
+         "they go to or, where the release sends them once, for each rank; there and back",
          "Lepikhin 2020 (GShard); DeepEP"},
     [SL_TERM_PIPELINE_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
@@ -249,13 +249,13 @@ static const sl_term_info terms[] = {
          "Narayanan 2021"},
     [SL_TERM_GRADIENTS_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call, a mean: gradients of what the rank computes with, whole "
+         "calls x bytes_per_call: on average gradients of what the rank computes with, whole "
          "(fully_shard: with empty rows), in buckets or units, once a step or with every "
          "micro-batch",
          "Megatron-LM distributed_data_parallel.py; fully_shard; DeepSpeed zero/config.py"},
     [SL_TERM_PARAMETERS_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call, a mean: parameters of what the rank computes with, whole "
+         "calls x bytes_per_call: on average parameters of what the rank computes with, whole "
          "(fully_shard: with empty rows), in buckets or units, once a step or for every pass that "
          "they were let go after",
          "Rajbhandari 2020; fully_shard; Megatron-LM dist_optimizer.md"},
@@ -272,25 +272,25 @@ static const sl_term_info terms[] = {
                                 "first and last stage both hold",
                                 "Megatron-LM finalize_model_grads.py"},
     [SL_TERM_HOST_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-                           "calls x bytes_per_call, a mean: hidden states of a micro-batch into "
+                           "calls x bytes_per_call: on average hidden states of a micro-batch into "
                            "and out of the blocks that the host runs, and their gradients",
                            "derived"},
     [SL_TERM_LENT_SENT] = {"bytes_per_step", NULL, SL_LIFETIME_NONE,
-                           "calls x bytes_per_call, a mean: parameters and inputs of every "
+                           "calls x bytes_per_call: on average parameters and inputs of every "
                            "micro-batch out, outputs and gradients in",
                            "PyTorch nn/parallel/data_parallel.py"},
     [SL_TERM_SENT_INSIDE] =
         {"seconds", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call / bytes_per_s; a call takes latency + bytes_per_call x bus factor "
-         "/ bus rate + ramp x sqrt(bytes_per_call x bus factor) by the law measured for so many "
-         "ranks on these links, so that calls of this size get bytes_per_s",
+         "calls x bytes_per_call / bytes_per_s: what calls of this size get by the law "
+         "measured for so many ranks, latency + bytes x bus factor / rate + ramp x "
+         "sqrt(bytes x bus factor) each",
          "nccl-tests of the catalogue; NVIDIA/nccl src/graph/tuning.cc beyond the largest group "
          "measured"},
     [SL_TERM_SENT_ACROSS] =
         {"seconds", NULL, SL_LIFETIME_NONE,
-         "calls x bytes_per_call / bytes_per_s; a call takes the fastest of rings, trees and "
-         "switched trees over the nodes, by the cards of members_per_node ranks, or a message for "
-         "each peer, so that calls of this size get bytes_per_s",
+         "calls x bytes_per_call / bytes_per_s: what calls of this size get of the "
+         "fastest of rings, trees and switched trees over the nodes, or with a message "
+         "for each peer",
          "NVIDIA/nccl src/graph/tuning.cc; rate and latency of the fabric after the catalogue"},
     [SL_TERM_SENT_TO_HOST] = {"seconds", NULL, SL_LIFETIME_NONE,
                               "calls x bytes_per_call / bytes_per_s, 0.77 of the host link",

@@ -69,7 +69,7 @@ function Revisions({ inventory }) {
     return html`
         <${Waiting} of=${list} what="the revisions" />
         ${list.value === null ? null : html`
-            <${Plain} label="Revisions" columns=${["Revision", "From", "To", "~Accepted (UTC)", "By", "Name", "Action"]}
+            <${Plain} label="Revisions" columns=${["Revision", "From", "To", "~Accepted (UTC)", "~By", "~Name", "Action"]}
                 rows=${list.value.items.map((/** @type {Api.RevisionItem} */ { revision, updated_at: at, name, written }) => [exact(revision), radio("from", revision, from), radio("to", revision, to),
                     html`${when(at)}, <${Age} of=${at} />`, written ? `${written.action} from ${written.remote_address}` : "not recorded", name,
                     revision === current ? "current" : html`<button type="button" onClick=${() => goBack(inventory, revision)}>Bring back revision ${exact(revision)}</button>`])} />

@@ -17,9 +17,9 @@ function remarksOf({ tied, buffer, experts, dtype_mixed: mixed }) {
 /** @param {{run: Api.LayerRun}} props */
 function Tensors({ run }) {
     return html`
-        <${Plain} tight label="Tensors of ${run.kind}" columns=${["Tensor", "Shape", "#Elements", "Stored", "Tensor-parallel cut", "Remarks"]}
+        <${Plain} tight label="Tensors of ${run.kind}" columns=${["Tensor", "~Shape", "#Elements", "Stored", "~Tensor-parallel cut", "~Remarks"]}
             rows=${run.tensors.map((tensor) => [html`<${Swatch} tone=${roleLook(tensor.role).tone} /><code>${tensor.name}</code>`, tensor.shape.join(" × "),
-                exact(tensor.elements), tensor.dtype, CUTS[tensor.tensor_parallel], html`<td class="muted">${remarksOf(tensor)}</td>`])} />`;
+                exact(tensor.elements), tensor.dtype, CUTS[tensor.tensor_parallel], remarksOf(tensor)])} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

@@ -17,7 +17,7 @@ function Which({ shown }) {
 /** @param {{answer: Api.Sharding}} props */
 function Table({ answer }) {
     return html`
-        <${Plain} tight label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
+        <${Plain} tight label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "~Shape", "Stored", "#Bytes at 16 bits"]}
             rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`,
                 layer, shape.join(" × "), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
 }

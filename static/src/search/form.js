@@ -9,7 +9,7 @@ import { parseCount, shortCount } from "../units.js";
 import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
 import { Options } from "../widgets/options.js";
-import { called } from "../widgets/words.js";
+import { called, known } from "../widgets/words.js";
 import { dimensionLabel, dimensionValue } from "./figures.js";
 
 /** What the service said about a member of the search. @param {{pointer: string}} props */
@@ -31,7 +31,7 @@ function OneOf({ name, label, items, now }) {
 
 /** A figure that may be left open. @param {import("./ask.js").Constraint & {pointer: string}} props */
 function Limit({ name, factor = 1, whole, pointer }) {
-    const unit = called("limit_units", name);
+    const unit = known("limit_units", name);
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const now = amount(name);
     const shown = now === undefined ? "" : shortCount(Number((now / factor).toPrecision(12)));

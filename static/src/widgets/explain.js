@@ -45,12 +45,11 @@ export function formulaOf(name) {
     return about ? { formula: about.formula, source: about.source, name: about.name } : null;
 }
 
-/** The formula with its inputs in place of their names. @param {Explanation} about */
-export function filledIn(about) {
-    const inputs = about.inputs ?? {};
-    const text = (about.formula ?? "").replace(/[A-Za-z_][A-Za-z0-9_]*/g, (name) =>
-        (typeof inputs[name] === "number" ? exact(inputs[name]) : name));
-    return text === about.formula ? "" : text;
+/** The formula with its inputs in place of their names, without the words that follow it. @param {Explanation} about */
+export function filledIn({ formula = "", inputs = {} }) {
+    const [symbols] = formula.split(/[:;]/);
+    const text = symbols.replace(/[A-Za-z_][A-Za-z0-9_]*/g, (name) => (typeof inputs[name] === "number" ? exact(inputs[name]) : name));
+    return text === symbols ? "" : text;
 }
 
 /**

@@ -31,6 +31,7 @@ function onDrop(event) {
     /* A view that takes files of its own has taken this one. */
     if (event.defaultPrevented || !bringsFiles(event)) return;
     event.preventDefault();
+    document.querySelector(".settings").setAttribute("open", ""); /* where it says what it read */
     void takeFiles(event.dataTransfer.files);
 }
 

@@ -17,6 +17,10 @@
  * @property {Float64Array} y
  * @property {Map<string, number>} byPosition  "node local" -> number of the place
  */
+
+/** From here on a cell has an edge of its own, which pale ones need. */
+export const EDGED_PX = 7;
+
 const MOST_CELL_PX = 30;
 const NODE_CELL_PX = 64;
 const LABELLED_PX = 14;

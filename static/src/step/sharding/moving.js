@@ -14,9 +14,10 @@ import { Plain } from "../../widgets/plain.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { table_s } from "../cursor.js";
 import { kindLook, laneWords } from "../timeline/kinds.js";
-import { runningAt, shown } from "../timeline/shown.js";
+import { runningAt, shown, stageShown } from "../timeline/shown.js";
+import { EDGED_PX } from "./cells.js";
 import { groupOf } from "./rank-sets.js";
-import { chosen, groups } from "./shown.js";
+import { cells, chosen, groups } from "./shown.js";
 
 /** The chosen device speaks for its stage, the first replica's for the others. @param {import("../timeline/rows.js").Row} row */
 function speakerOf({ stage, rank }) {
@@ -54,7 +55,8 @@ function movesAt(now_s) {
     return runningAt(now_s).filter(({ row: { stream } }) => stream !== "compute" && stream !== "host").map(({ row, span }) => moveOf(row, span));
 }
 
-export const moves = computed(() => movesAt(at_s.value));
+/** Those that are drawn: where cells are specks the lines of all stages would be all that is seen, and the chosen one's stand for them. */
+export const moves = computed(() => movesAt(at_s.value).filter(({ row }) => !(cells.value?.cell < EDGED_PX) || row.stage === stageShown.value));
 
 /** @param {Move} move */
 function cellsOf({ row, span, kind, members, level = "–" }) {

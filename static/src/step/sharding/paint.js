@@ -1,13 +1,11 @@
 /** Draws the map: the cells, and above them what is lit and chosen. */
 import { brush, colour, inkOn } from "../../widgets/canvas.js";
+import { EDGED_PX } from "./cells.js";
 import { kindLook } from "../timeline/kinds.js";
 import { faceColour } from "./shown.js";
 
 const FONT = "11px system-ui, sans-serif";
 const TEXT_PX = 16;
-
-/** From here on a cell has an edge of its own, which pale ones need. */
-const EDGED_PX = 7;
 
 /** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {import("./cells.js").Place[]} places */
 function paintLabels(context, cells, places) {
@@ -71,7 +69,7 @@ function paintCommunicator(context, cells, members) {
 function paintMoves(context, cells, moves) {
     for (const { kind, level, members } of moves) {
         context.setLineDash(level === "network" ? [6, 3] : []);
-        const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, "panel"], [level === "network" ? 3 : 1.5, kindLook(kind).tone]]);
+        const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, "text"], [level === "network" ? 3 : 1.5, kindLook(kind).tone]]);
         for (const [line, tone] of lines) {
             context.lineWidth = line;
             context.strokeStyle = colour(tone);

@@ -22,7 +22,7 @@ const TICK_PX = 110;
  *            details: Row[], operators: string[], far: string, kept: string}} Scene
  *   kept: what the staircase is called; end_s of the axis, details and operators of the closer look at the stage, far: why there is none
  *
- * @typedef {{letter: string, fill: string | CanvasPattern, edge: string, ink: string, pixel: number}} Painted
+ * @typedef {{letter: string, fill: string | CanvasPattern, plain: string, edge: string, ink: string, pixel: number}} Painted
  */
 
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene */
@@ -83,7 +83,7 @@ function paintedOf(timeline) {
     return timeline.kinds.map((name) => {
         const look = kindLook(name);
         const plain = colour(look.tone);
-        return { letter: look.letter, fill: brush(look), edge: colour(`${look.tone}-edge`), ink: inkOn(plain), pixel: pixelOf(plain) };
+        return { letter: look.letter, fill: brush(look), plain, edge: colour(`${look.tone}-edge`), ink: inkOn(plain), pixel: pixelOf(plain) };
     });
 }
 
@@ -111,7 +111,7 @@ function paintSpans(context, { layout, operators }, painted, { row, top, height 
     for (let at = 0; at < runs.count; at += 1) {
         const span = runs.span[at];
         if (span === SHARED) continue;
-        const { letter, fill, edge, ink } = painted[runs.kind[at]];
+        const { letter, fill, plain, edge, ink } = painted[runs.kind[at]];
         const x = layout.left + runs.from[at] / ratio;
         const width = (runs.to[at] - runs.from[at]) / ratio;
         context.fillStyle = fill;
@@ -122,6 +122,11 @@ function paintSpans(context, { layout, operators }, painted, { row, top, height 
         if (width < LETTER_PX || height < 12) continue;
         const text = textsOf(row, span, letter, operators).find((each) => context.measureText(each).width <= width - 4);
         if (text === undefined) continue;
+        if (fill !== plain) { /* words are not read across a hatch */
+            const written = context.measureText(text).width + 4;
+            context.fillStyle = plain;
+            context.fillRect(x + (width - written) / 2, top + 1, written, height - room - 2);
+        }
         context.fillStyle = ink;
         context.fillText(text, x + width / 2, top + height / 2 + 3.5);
     }
