@@ -335,6 +335,9 @@ labels_may_name_a_part(void)
         {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
         {"h100", "gpu:l40s:4", "4 l40s cpus 8\n! label_contradicts 1\n"},
         {"amd,mi250x", "gpu:mi250:8", "8 mi250 cpus 8\n"}, /* both count halves of one module */
+        {"v5e,v4,h100", "gpu:8", "8 ~h100 cpus 8\n"},      /* of a cloud, and of processors */
+        {"h100,80gb,2048gb", "gpu:8", /* no part has as much: it is the node's */
+         "8 ~h100 label 80 cpus 8\n! memory_in_features 1\n"},
         {"x1", "gpu:tesla:4", "4 tesla cpus 8\n! generic_type 1\n"},
         /* Two parts, a rack, a processor and a machine name none. */
         {"a100,h100", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},

@@ -256,9 +256,11 @@ take_feature(const understanding *u, labels *l, const char *feature, bool accele
     sl_part_names *const names = sl_findings_part_names(u->findings);
     sl_slurm_model model;
     double memory = 0.0;
+    bool titled = false;
 
-    if (sl_slurm_feature_memory(feature, &memory)) {
-        if (!accelerated)
+    if (sl_slurm_feature_memory(feature, &memory, &titled)) {
+        if (!accelerated ||
+            (!titled && names != NULL && !sl_part_names_have(names, memory * SL_GIB_BYTES)))
             return;
         take_memory(l, memory);
         sl_findings_warn(u->findings, "memory_in_features", u->node->item[SL_SLURM_FEATURES].line,
