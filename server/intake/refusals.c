@@ -164,21 +164,20 @@ refuse(const sl_sample *sample, const char *what, const char *hint, sl_errors *e
     return SL_E_UNSUPPORTED;
 }
 
-/* Hosts or lists of them, one word a line and nothing else. */
+/* Hosts or lists of them, "gpu[01:04]", or with a number of processes, "node01:8"; one word a line
+ * and nothing else. */
 static bool
 lists_hosts(const sl_sample *sample)
 {
     static const char blank[] = " \t\r\n";
     static const char of_hosts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "-_.,[]";
+                                   "-_.,:[]";
     const char *at = sample->head + strspn(sample->head, blank);
     bool any = false;
 
     while (*at != '\0') {
         const size_t length = strspn(at, of_hosts);
-        /* A host of MPI may have its number of processes behind it, "node01:8". */
-        const size_t slots = at[length] == ':' ? 1 + strspn(at + length + 1, "0123456789") : 0;
-        const char *const behind = at + length + slots + strspn(at + length + slots, " \t\r");
+        const char *const behind = at + length + strspn(at + length, " \t\r");
         /* A number alone is none. */
         if (strspn(at, "0123456789,") >= length || strcspn(at, "0123456789") >= length ||
             (*behind != '\n' && *behind != '\0'))

@@ -215,6 +215,19 @@ a_number_on_the_bus_names_a_part(void)
     }
 }
 
+static void
+clouds_name_parts_in_labels_of_their_own(void)
+{
+    drafting d =
+        draft_of("{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n\", "
+                 "\"labels\": {\"aliyun.accelerator/nvidia_name\": "
+                 "\"NVIDIA-A100-SXM4-80GB\"}}, \"status\": {\"capacity\": "
+                 "{\"nvidia.com/gpu\": \"8\"}}}");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-a100-sxm4-80gb", "aliyun");
+    drop(&d);
+}
+
 /* dl1 has Gaudis of the first generation, and both parts that go by the resource are later ones. */
 static void
 a_part_of_a_node_type_that_nobody_knows_is_no_other(void)
@@ -309,6 +322,7 @@ main(int argc, char **argv)
         SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
         SL_CASE(what_a_node_prints_overrules_a_label),
         SL_CASE(a_number_on_the_bus_names_a_part),
+        SL_CASE(clouds_name_parts_in_labels_of_their_own),
         SL_CASE(a_memory_that_the_part_does_not_have_is_told),
         SL_CASE(a_spec_that_would_be_refused_is_told),
         SL_CASE(prices_and_plans_are_known_by_their_usual_words),

@@ -405,6 +405,20 @@ columns_that_run_together_are_told(void)
                 "error malformed_sinfo\n");
 }
 
+/* A partition without nodes has neither names nor a state; nodes may have "n/a" elsewhere. */
+static void
+rows_of_empty_partitions_are_passed(void)
+{
+    expect_text("PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\n"
+                "empty        up   infinite      0    n/a \n"
+                "gpu          up   infinite      2   idle n[1-2]\n",
+                "slurm_sinfo_text", "n1 usable\nn2 usable\n");
+    expect_text("DEFAULTTIME NODELIST GRES STATE\nn/a n1 gpu:h100:8 idle\n", "slurm_sinfo_text",
+                "n1 usable 8 h100\n");
+    expect_text("NODELIST GRES DEFAULTTIME STATE\nn1 gpu:h100:8 n/a idle\n", "slurm_sinfo_text",
+                "n1 usable 8 h100\n");
+}
+
 static void
 columns_without_a_header_are_told_by_their_cells(void)
 {
@@ -541,6 +555,7 @@ static const sl_case cases[] = {
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(labels_may_name_a_part),
     SL_CASE(columns_that_run_together_are_told),
+    SL_CASE(rows_of_empty_partitions_are_passed),
     SL_CASE(columns_without_a_header_are_told_by_their_cells),
     SL_CASE(nodes_one_after_another_are_read),
     SL_CASE(real_nodes_say_what_they_say),
