@@ -159,6 +159,8 @@ a_label_names_a_part_where_nothing_speaks_against_it(void)
     expect_label("n1;gpu:4;a10,icx;idle\n", "nvidia-a10", "part_in_features", true);
     expect_label("n1;gpu:4;gpu_a10,icx;idle\n", "nvidia-a10", "part_in_features", false);
     expect_label("n1;gpu:8;mi325x-256;idle\n", "amd-mi325x", "part_in_features", false);
+    /* A16 and A2 are boards, which the catalogue does not have. */
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a16;idle\n", "nvidia-a10", "part_in_features", true);
     /* Racks of one row, whether their nodes have devices or not. */
     expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a11;idle\n", "", "label_not_taken", false);
     expect_label("n1;gpu:4;a11;idle\nn2;gpu:4;a10;idle\n", "", "accelerator_unnamed", true);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/vgpu.h"
 #include "shardline/units.h"
 
 enum { REASON_SIZE = 200, FEATURE_SIZE = 128, SLICE_SIZE = 160 };
@@ -273,7 +274,8 @@ take_feature(const understanding *u, labels *l, const char *feature, bool accele
                                     feature)) {
         return; /* thousands of nodes may have as many racks: they are not looked up */
     } else if (!sl_slurm_feature_model(names, feature, &model)) {
-        sl_findings_place(u->findings, feature);
+        if (!sl_vgpu_is_board(feature)) /* a part that the catalogue does not have is no place */
+            sl_findings_place(u->findings, feature);
     } else if (accelerated) {
         take_model(u, l, &model);
     }
