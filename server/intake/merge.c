@@ -258,7 +258,7 @@ can_be_of(const sl_class *nameless, const sl_class *class)
     return sl_class_has_accelerators(class) && alike(nameless, class) && as_many(nameless, class);
 }
 
-/* Whether it can be, where the class has its part of a label only, which may mean something else. */
+/* Whether it can be, where only a label names the class its part, which may mean something else. */
 static bool
 can_be_labelled(const sl_class *nameless, const sl_class *class)
 {
