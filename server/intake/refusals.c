@@ -2,6 +2,11 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "intake/cells.h"
+#include "intake/lines.h"
 
 /* What to send instead, where several rows say it. */
 static const char kubernetes_nodes[] = "kubectl get nodes -o json";
@@ -188,6 +193,28 @@ lists_hosts(const sl_sample *sample)
     return any;
 }
 
+/* A header with a column of hosts and one of devices, as people keep lists of what they have. */
+static bool
+is_sheet(const sl_sample *sample)
+{
+    static const char *const hosts[] = {"host", "hostname", "node", "node name", "server", "name"};
+    sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
+    char line[1024];
+    sl_cells cells;
+    bool cut = false, host = false, device = false;
+
+    if (!sl_lines_copy(&lines, line, sizeof line, &cut))
+        return false;
+    sl_cells_split(line, strchr(line, ';') != NULL ? ';' : ',', &cells);
+    for (uint32_t i = 0; i < cells.count && cells.count > 1; i++) {
+        for (size_t j = 0; j < sizeof hosts / sizeof hosts[0]; j++)
+            host = host || sl_text_equal_ignoring_case(cells.at[i], hosts[j]);
+        device = device || strncasecmp(cells.at[i], "gpu", 3) == 0 ||
+                 strncasecmp(cells.at[i], "accelerator", 11) == 0;
+    }
+    return host && device;
+}
+
 sl_code
 sl_intake_refuse(const sl_sample *sample, sl_errors *err)
 {
@@ -203,6 +230,9 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
     if (sample->shape == SL_SHAPE_TEXT && lists_hosts(sample))
         return refuse(sample, "a list of hosts, which says nothing of what they hold",
                       in_spec_and_devices, err);
+    if (sample->shape == SL_SHAPE_TEXT && is_sheet(sample))
+        return refuse(sample, "a table of one's own, whose columns are those of no tool", in_spec,
+                      err);
     return refuse(sample, shapes[sample->shape],
                   "name it with ?format=; GET /api/v1/inventories:formats lists them", err);
 }

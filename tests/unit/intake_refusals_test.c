@@ -234,6 +234,9 @@ nodes_of_other_programs_are_refused_by_name(void)
             "name the nodes and their accelerators in a spec");
     refused("{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"metadata\": {}}",
             "an object of Kubernetes that is no node", "kubectl get nodes -o json");
+    refused("Hostname,GPU Model,GPU Count,Rack\ngpu01,H100,8,r1\n",
+            "a table of one's own, whose columns are those of no tool",
+            "name the nodes and their accelerators in a spec");
     refused("gpu[01:04]\n", "a list of hosts, which says nothing of what they hold", devices);
     refused("node01:8\nnode02:8\n", "a list of hosts, which says nothing of what they hold",
             devices);
