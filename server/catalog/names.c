@@ -65,15 +65,25 @@ static bool
 is_decoration(const char *word)
 {
     static const char *const words[] = {
-        "hbm",    "hbm2",        "hbm2e",     "hbm3", "hbm3e",       "blackwell", "hopper",
-        "ampere", "module",      "oam",       "vf",   "r",           "tm",        "ultra",
-        "grace",  "gracehopper", "superchip", "ai",   "accelerator", "cts",       "tdp"};
+        "hbm",       "hbm2", "hbm2e",       "hbm3", "hbm3e", "blackwell", "hopper", "ampere",
+        "module",    "oam",  "vf",          "r",    "tm",    "ultra",     "grace",  "gracehopper",
+        "superchip", "ai",   "accelerator", "cts",  "tdp",   "gb",        "gib"};
     const size_t digits = strspn(word, "0123456789");
 
     return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||
            (digits > 0 &&
             (sl_text_equal(word + digits, "gb") || sl_text_equal(word + digits, "g") ||
              sl_text_equal(word + digits, "gib") || sl_text_equal(word + digits, "w")));
+}
+
+/* "80" before "gb", which stand apart in free text. */
+static bool
+is_size_before(const char *number, const char *behind)
+{
+    const size_t unit = strcspn(behind, "-");
+
+    return number[strspn(number, "0123456789")] == '\0' &&
+           (sl_text_is(behind, unit, "gb") || sl_text_is(behind, unit, "gib"));
 }
 
 /* Brackets and the marks (R) and TM in UTF-8 are no part of a word. */
@@ -103,7 +113,8 @@ loosen(const char *name, char out[SL_CATALOG_NAME_SIZE])
         const size_t length = strcspn(at, "-");
         memcpy(word, at, length);
         word[length] = '\0';
-        if (length > 0 && !is_decoration(word)) {
+        const char *const behind = at + length + (at[length] == '-');
+        if (length > 0 && !is_size_before(word, behind) && !is_decoration(word)) {
             memcpy(plain + size, at, length);
             size += length;
             plain[size++] = '-';

@@ -242,15 +242,29 @@ alike(const sl_class *a, const sl_class *b)
     return x != NULL && y != NULL && sl_text_equal_ignoring_case(x, y);
 }
 
+static bool
+as_many(const sl_class *a, const sl_class *b)
+{
+    const double here = sl_value_number(&a->value[SL_FIELD_ACCELERATORS]);
+    const double there = sl_value_number(&b->value[SL_FIELD_ACCELERATORS]);
+
+    return here <= 0 || there <= 0 || here == there;
+}
+
 /* Whether a node that nobody named can be one of the class. */
 static bool
 can_be_of(const sl_class *nameless, const sl_class *class)
 {
-    const double here = sl_value_number(&nameless->value[SL_FIELD_ACCELERATORS]);
-    const double there = sl_value_number(&class->value[SL_FIELD_ACCELERATORS]);
+    return sl_class_has_accelerators(class) && alike(nameless, class) && as_many(nameless, class);
+}
 
-    return sl_class_has_accelerators(class) && alike(nameless, class) &&
-           (here <= 0 || there <= 0 || here == there);
+/* Whether it can be, where only a label names the class its part, which may mean something else. */
+static bool
+can_be_labelled(const sl_class *nameless, const sl_class *class)
+{
+    return class->value[SL_FIELD_ACCELERATOR].fact.label == SL_LABEL_SHORT &&
+           sl_value_text(&nameless->value[SL_FIELD_ACCELERATOR]) != NULL &&
+           as_many(nameless, class);
 }
 
 /* What is said of one node is taken for all of the class. */
@@ -269,6 +283,22 @@ absorb(sl_merge *merge, sl_class *nameless, sl_class *class)
     sl_class_resolve(merge, class);
 }
 
+/* What a node prints overrules what labels of others say, where it is like none of them. */
+static void
+absorb_labelled(sl_merge *merge, sl_class *nameless)
+{
+    for (uint32_t j = 0; j < merge->class_count; j++) {
+        sl_class *const class = merge->classes[j];
+        if (!class->named || !can_be_labelled(nameless, class))
+            continue;
+        sl_draft_note_add(merge->draft, merge->arena, "label_not_taken", false, "",
+                          "the label \"%.60s\" may name a part, but a node like these prints "
+                          "another: it is not taken",
+                          sl_value_text(&class->value[SL_FIELD_ACCELERATOR]));
+        absorb(merge, nameless, class);
+    }
+}
+
 /* Each node without a name is taken to be one of the named classes it can be of, or where there is
  * none the same as another file's node without a name. */
 static void
@@ -282,6 +312,8 @@ join_nameless(sl_merge *merge)
             if (merge->classes[j]->named && can_be_of(nameless, merge->classes[j]))
                 absorb(merge, nameless, merge->classes[j]);
         }
+        if (!nameless->absorbed)
+            absorb_labelled(merge, nameless);
         for (uint32_t j = 0; j < merge->class_count && !nameless->absorbed; j++) {
             sl_class *const other = merge->classes[j];
             if (j == i || other->named || other->absorbed || !can_be_of(nameless, other) ||

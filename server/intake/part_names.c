@@ -128,6 +128,17 @@ sl_part_names_share(const sl_part_name *a, const sl_part_name *b)
 }
 
 bool
+sl_part_names_have(const sl_part_names *names, double stated_bytes)
+{
+    assert(names != NULL && names->catalog != NULL);
+
+    for (uint32_t i = 0; i < sl_catalog_part_count(names->catalog); i++)
+        if (sl_part_is_stated(stated_bytes, sl_catalog_part(names->catalog, i)))
+            return true;
+    return false;
+}
+
+bool
 sl_part_name_is_short(const char *name)
 {
     enum { DIGITS_MAX = 3 };

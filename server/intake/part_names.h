@@ -41,6 +41,9 @@ bool sl_part_names_share(const sl_part_name *a, const sl_part_name *b);
  * 0 is anyone's. */
 bool sl_part_is_stated(double stated_bytes, const sl_part *part);
 
+/** Whether any part of the catalogue may be stated to have that memory. */
+bool sl_part_names_have(const sl_part_names *names, double stated_bytes);
+
 /** A letter and a number, "a10", "b200", "l40s": the name of a part, or of a place in a hall. */
 bool sl_part_name_is_short(const char *name);
 

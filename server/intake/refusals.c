@@ -2,6 +2,11 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "intake/cells.h"
+#include "intake/lines.h"
 
 /* What to send instead, where several rows say it. */
 static const char kubernetes_nodes[] = "kubectl get nodes -o json";
@@ -164,21 +169,20 @@ refuse(const sl_sample *sample, const char *what, const char *hint, sl_errors *e
     return SL_E_UNSUPPORTED;
 }
 
-/* Hosts or lists of them, one word a line and nothing else. */
+/* Hosts or lists of them, "gpu[01:04]", or with a number of processes, "node01:8"; one word a line
+ * and nothing else. */
 static bool
 lists_hosts(const sl_sample *sample)
 {
     static const char blank[] = " \t\r\n";
     static const char of_hosts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "-_.,[]";
+                                   "-_.,:[]";
     const char *at = sample->head + strspn(sample->head, blank);
     bool any = false;
 
     while (*at != '\0') {
         const size_t length = strspn(at, of_hosts);
-        /* A host of MPI may have its number of processes behind it, "node01:8". */
-        const size_t slots = at[length] == ':' ? 1 + strspn(at + length + 1, "0123456789") : 0;
-        const char *const behind = at + length + slots + strspn(at + length + slots, " \t\r");
+        const char *const behind = at + length + strspn(at + length, " \t\r");
         /* A number alone is none. */
         if (strspn(at, "0123456789,") >= length || strcspn(at, "0123456789") >= length ||
             (*behind != '\n' && *behind != '\0'))
@@ -187,6 +191,28 @@ lists_hosts(const sl_sample *sample)
         at = behind + strspn(behind, blank);
     }
     return any;
+}
+
+/* A header with a column of hosts and one of devices, as people keep lists of what they have. */
+static bool
+is_sheet(const sl_sample *sample)
+{
+    static const char *const hosts[] = {"host", "hostname", "node", "node name", "server", "name"};
+    sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
+    char line[1024];
+    sl_cells cells;
+    bool cut = false, host = false, device = false;
+
+    if (!sl_lines_copy(&lines, line, sizeof line, &cut))
+        return false;
+    sl_cells_split(line, strchr(line, ';') != NULL ? ';' : ',', &cells);
+    for (uint32_t i = 0; i < cells.count && cells.count > 1; i++) {
+        for (size_t j = 0; j < sizeof hosts / sizeof hosts[0]; j++)
+            host = host || sl_text_equal_ignoring_case(cells.at[i], hosts[j]);
+        device = device || strncasecmp(cells.at[i], "gpu", 3) == 0 ||
+                 strncasecmp(cells.at[i], "accelerator", 11) == 0;
+    }
+    return host && device;
 }
 
 sl_code
@@ -204,6 +230,9 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
     if (sample->shape == SL_SHAPE_TEXT && lists_hosts(sample))
         return refuse(sample, "a list of hosts, which says nothing of what they hold",
                       in_spec_and_devices, err);
+    if (sample->shape == SL_SHAPE_TEXT && is_sheet(sample))
+        return refuse(sample, "a table of one's own, whose columns are those of no tool", in_spec,
+                      err);
     return refuse(sample, shapes[sample->shape],
                   "name it with ?format=; GET /api/v1/inventories:formats lists them", err);
 }

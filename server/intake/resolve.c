@@ -142,24 +142,16 @@ take_near(sl_class *class)
 static const char *
 contradicted(const sl_merge *merge, const sl_class *class, const sl_value *named)
 {
-    /* Both are what clouds call their own, and no card that a scheduler counts as a gpu. */
-    static const char *const others[] = {"google", "aws"};
-    bool memory = false, node = false, vendor = false;
+    bool memory = false, node = false;
 
     if (named->fact.label == SL_LABEL_SHORT &&
         sl_findings_is_place(merge->findings, named->file, named->fact.text))
         return "other nodes have labels like it that name no part";
     for (uint32_t i = 0; i < class->candidate_count; i++) {
-        const sl_part *const part = class->candidates[i];
-        memory = memory || memory_fits(class, part);
-        node = node || node_fits(class, part);
-        vendor = vendor || sl_text_index(part->accelerator.vendor, others,
-                                         sizeof others / sizeof others[0]) < 0;
+        memory = memory || memory_fits(class, class->candidates[i]);
+        node = node || node_fits(class, class->candidates[i]);
     }
-    return !vendor   ? "it is no card"
-           : !memory ? "its memory is not theirs"
-           : !node   ? "the node type has another part"
-                     : NULL;
+    return !memory ? "its memory is not theirs" : !node ? "the node type has another part" : NULL;
 }
 
 /* Takes back what only a label says, where something speaks against it. */

@@ -236,19 +236,66 @@ begins_node(const char *line, size_t length)
     return length >= sizeof node_key - 1 && memcmp(line, node_key, sizeof node_key - 1) == 0;
 }
 
-static bool
-has_prefixes(const sl_raw *raw)
+/* What stands before the lines: hosts or tasks before nodes of Slurm; numbers of tasks before
+ * anything. */
+typedef enum prefixes { PREFIXES_NONE, PREFIXES_OF_NODES, PREFIXES_OF_TASKS } prefixes;
+
+static prefixes
+find_prefixes(const sl_raw *raw)
 {
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
     const char *line = NULL;
     size_t length = 0, word = 0;
+    bool numbered = true, any = false;
 
     while (lines.number < LINES_BEFORE_MAX && sl_lines_next(&lines, &line, &length)) {
         const size_t size = prefix_size(line, length, &word);
         if (size > 0 && begins_node(line + size, length - size))
-            return true;
+            return PREFIXES_OF_NODES;
+        if (trimmed(line, length) == 0)
+            continue;
+        any = true;
+        numbered = numbered && size > 0 && line[word + strspn(line + word, "0123456789")] == ':';
     }
-    return false;
+    return any && numbered ? PREFIXES_OF_TASKS : PREFIXES_NONE;
+}
+
+/* Where the host or task of a line stands. */
+typedef struct speaker {
+    const char *at; /* NULL: nobody yet */
+    size_t length;
+} speaker;
+
+/* Whether another speaks than the one of the node that is being read, or of all tasks. */
+static bool
+takes_turn(prefixes kind, speaker *known, const speaker *now, const char *rest, size_t length)
+{
+    const bool blank = trimmed(rest, length) == 0;
+    const bool begins = kind == PREFIXES_OF_NODES && begins_node(rest, length);
+    const bool same = known->at == NULL || (known->length == now->length &&
+                                            memcmp(known->at, now->at, now->length) == 0);
+
+    if (kind == PREFIXES_OF_NODES && blank)
+        known->at = NULL; /* the node is over */
+    else if (begins || known->at == NULL)
+        *known = *now;
+    return !same && !blank && !begins;
+}
+
+static sl_code
+refuse_turns(prefixes kind, uint32_t line, sl_errors *err)
+{
+    if (kind == PREFIXES_OF_NODES)
+        return sl_fail(err, SL_E_SYNTAX, "hosts_take_turns", "",
+                       "line %u: the lines of several hosts take turns: sort them by host, "
+                       "as dshbak does",
+                       line);
+    (void)sl_fail(err, SL_E_UNSUPPORTED, "tasks_unnamed", "",
+                  "line %u: numbers of several tasks stand before the lines, as srun -l prints "
+                  "them: which hosts they are is not said",
+                  line);
+    sl_hint(err, "pdsh or clush name the hosts");
+    return SL_E_UNSUPPORTED;
 }
 
 sl_code
@@ -257,11 +304,13 @@ sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out, sl_errors *err
     assert(raw != NULL && arena != NULL && out != NULL && err != NULL);
 
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
-    const char *line = NULL, *host = NULL; /* of the node being read */
-    size_t length = 0, host_length = 0;
+    const char *line = NULL;
+    size_t length = 0;
+    speaker known = {.at = NULL};
 
     *out = *raw;
-    if (raw->size == 0 || !has_prefixes(raw))
+    const prefixes kind = raw->size > 0 ? find_prefixes(raw) : PREFIXES_NONE;
+    if (kind == PREFIXES_NONE)
         return SL_OK;
     char *const text = sl_arena_alloc(arena, raw->size, 1);
     if (text == NULL)
@@ -270,20 +319,9 @@ sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out, sl_errors *err
     while (sl_lines_next(&lines, &line, &length)) {
         size_t word = 0;
         const size_t size = prefix_size(line, length, &word);
-        const size_t named = size > word ? strcspn(line + word, ":") : 0;
-        const bool blank = trimmed(line + size, length - size) == 0;
-        if (host != NULL && size > 0 && !blank && !begins_node(line + size, length - size) &&
-            (named != host_length || memcmp(host, line + word, named) != 0))
-            return sl_fail(err, SL_E_SYNTAX, "hosts_take_turns", "",
-                           "line %u: the lines of several hosts take turns: sort them by host, "
-                           "as dshbak does",
-                           lines.number);
-        if (size > 0 && begins_node(line + size, length - size)) {
-            host = line + word;
-            host_length = named;
-        } else if (blank) {
-            host = NULL;
-        }
+        const speaker now = {line + word, size > 0 ? strcspn(line + word, ":") : 0};
+        if (size > 0 && takes_turn(kind, &known, &now, line + size, length - size))
+            return refuse_turns(kind, lines.number, err);
         memset(text + (line - raw->text), ' ', size);
     }
     out->text = text;

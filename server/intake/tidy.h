@@ -16,9 +16,11 @@ sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);
  * same text where there are none, or no memory is left. */
 sl_raw sl_tidy_prompts(const sl_raw *raw, sl_arena *arena);
 
-/** Nodes of Slurm that a launcher printed with a host before each line, "gpu01: NodeName=" or "3: ":
- * without it; any other text as it is. SL_E_SYNTAX, rule hosts_take_turns, where the lines of one
- * node are not together. SL_E_MEMORY. */
+/** Without what a launcher put before each line: a host or task before nodes of Slurm, which name
+ * themselves ("gpu01: NodeName="); the number of one task before anything ("0: "). Any other text
+ * as it is. SL_E_SYNTAX, rule hosts_take_turns, where the lines of one node are not together;
+ * SL_E_UNSUPPORTED, rule tasks_unnamed, of several tasks that do not say where they ran.
+ * SL_E_MEMORY. */
 sl_code sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out,
                          sl_errors *err) SL_MUST_CHECK;
 

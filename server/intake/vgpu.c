@@ -71,6 +71,17 @@ static const struct {
     {"M6", "Tesla M6", 8, 0},
 };
 
+bool
+sl_vgpu_is_board(const char *word)
+{
+    assert(word != NULL);
+
+    for (size_t i = 0; i < sizeof boards / sizeof boards[0]; i++)
+        if (sl_text_equal_ignoring_case(word, boards[i].code))
+            return true;
+    return false;
+}
+
 static bool
 is_separator(char c)
 {

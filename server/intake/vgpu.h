@@ -28,6 +28,9 @@ typedef struct sl_vgpu {
  */
 bool sl_vgpu_read(const char *name, sl_vgpu *out);
 
+/** Whether a word is the code of a board, "A16", whether the catalogue has it or not. */
+bool sl_vgpu_is_board(const char *word);
+
 /** Facts that name a virtual GPU become those of the card: of a share without number and memory,
  * which are not the card's (warning vgpu_shares); of a whole one with both (vgpu_whole). The facts
  * point into *vgpu from here on. */

@@ -368,12 +368,14 @@ types_that_a_cloud_names_by_their_address_are_bare(void)
         "\"type\": \"google_compute_instance\", \"name\": \"a\", \"values\": {\"name\": \"n1\", "
         "\"machine_type\": \"projects/p/zones/z/machineTypes/n1-standard-16\", "
         "\"guest_accelerator\": [{\"count\": 4, "
-        "\"type\": \"projects/p/zones/z/acceleratorTypes/nvidia-tesla-v100\"}]}}]}}}";
+        "\"type\": \"projects/p/zones/z/acceleratorTypes/nvidia-tesla-v100\"}, {\"count\": 1, "
+        "\"type\": \"nvidia-tesla-t4\"}]}}]}}}";
 
     CU_ASSERT_EQUAL(sl_read_text(state, NULL), SL_OK);
     sl_expect_words("n1", SL_FIELD_ACCELERATOR, "nvidia-tesla-v100");
     sl_expect_number("n1", SL_FIELD_ACCELERATORS, 4);
     sl_expect_words("n1", SL_FIELD_NODE_TYPE, "n1-standard-16");
+    sl_expect_warned("mixed_devices", 1);
     sl_read_end();
 }
 

@@ -18,18 +18,27 @@ typedef struct drafting {
 } drafting;
 
 static drafting
-draft_of(const char *text)
+draft_of_both(const char *text, const char *more)
 {
-    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
+    const sl_raw raws[] = {{.name = "", .text = text, .size = strlen(text)},
+                           {.name = "", .text = more, .size = more != NULL ? strlen(more) : 0}};
     const sl_format *used = NULL;
     uint32_t confidence = 0;
     drafting d = {.arena = sl_arena_new(64 << 20), .draft = calloc(1, sizeof *d.draft)};
 
     CU_ASSERT_FATAL(d.arena != NULL && d.draft != NULL);
     sl_findings *const findings = sl_findings_new(d.arena, catalog);
-    CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &d.err), SL_OK);
+    for (size_t i = 0; i < (more != NULL ? 2 : 1); i++)
+        CU_ASSERT_EQUAL_FATAL(sl_intake_read(&raws[i], NULL, findings, &used, &confidence, &d.err),
+                              SL_OK);
     CU_ASSERT_EQUAL_FATAL(sl_draft_make(findings, catalog, d.arena, d.draft, &d.err), SL_OK);
     return d;
+}
+
+static drafting
+draft_of(const char *text)
+{
+    return draft_of_both(text, NULL);
 }
 
 static void
@@ -150,6 +159,8 @@ a_label_names_a_part_where_nothing_speaks_against_it(void)
     expect_label("n1;gpu:4;a10,icx;idle\n", "nvidia-a10", "part_in_features", true);
     expect_label("n1;gpu:4;gpu_a10,icx;idle\n", "nvidia-a10", "part_in_features", false);
     expect_label("n1;gpu:8;mi325x-256;idle\n", "amd-mi325x", "part_in_features", false);
+    /* A16 and A2 are boards, which the catalogue does not have. */
+    expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a16;idle\n", "nvidia-a10", "part_in_features", true);
     /* Racks of one row, whether their nodes have devices or not. */
     expect_label("n1;gpu:4;a10;idle\nn2;gpu:4;a11;idle\n", "", "label_not_taken", false);
     expect_label("n1;gpu:4;a11;idle\nn2;gpu:4;a10;idle\n", "", "accelerator_unnamed", true);
@@ -158,7 +169,22 @@ a_label_names_a_part_where_nothing_speaks_against_it(void)
                  true);
     /* Another memory, and a processor's generation. */
     expect_label("n1;gpu:4;l4,80gb;idle\n", "", "label_not_taken", false);
-    expect_label("n1;gpu:4;v4;idle\n", "", "label_not_taken", false);
+    expect_label("n1;gpu:4;v4;idle\n", "", "accelerator_unnamed", true);
+}
+
+/* One of the nodes says what it has, and that a rack is called as a part is. */
+static void
+what_a_node_prints_overrules_a_label(void)
+{
+    drafting d = draft_of_both("NODELIST;GRES;AVAIL_FEATURES;STATE\nn[1-2];gpu:2;b200;idle\n",
+                               "index, name, memory.total [MiB]\n"
+                               "0, NVIDIA H100 80GB HBM3, 81559 MiB\n"
+                               "1, NVIDIA H100 80GB HBM3, 81559 MiB\n");
+    CU_ASSERT_EQUAL(d.draft->pool_count, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-h100-sxm5-80gb", "b200");
+    sl_expect_text(d.draft->notes[0].code, "label_not_taken", "b200");
+    drop(&d);
 }
 
 /* Where no tool printed a name, but what a device is on the bus. */
@@ -189,6 +215,19 @@ a_number_on_the_bus_names_a_part(void)
         sl_expect_text(d.draft->notes[0].code, "accelerator_unnamed", others[i]);
         drop(&d);
     }
+}
+
+static void
+clouds_name_parts_in_labels_of_their_own(void)
+{
+    drafting d =
+        draft_of("{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n\", "
+                 "\"labels\": {\"aliyun.accelerator/nvidia_name\": "
+                 "\"NVIDIA-A100-SXM4-80GB\"}}, \"status\": {\"capacity\": "
+                 "{\"nvidia.com/gpu\": \"8\"}}}");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-a100-sxm4-80gb", "aliyun");
+    drop(&d);
 }
 
 /* dl1 has Gaudis of the first generation, and both parts that go by the resource are later ones. */
@@ -258,6 +297,13 @@ prices_and_plans_are_known_by_their_usual_words(void)
                           "p5.48xlarge,8,h100,81920\n");
     CU_ASSERT_PTR_NOT_NULL(d.draft->pools[0].part);
     drop(&d);
+    /* Without a column for it how many there are is the type's to say, or nobody's. */
+    d = draft_of("instance type,gpu,vcpus,memory gib,price\n"
+                 "gpu_8x_h100_sxm5,H100 (80 GB SXM5),208,1800,27.92\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-h100-sxm5-80gb", "80 GB");
+    CU_ASSERT_NOT_EQUAL(d.draft->pools[0].value[SL_FIELD_ACCELERATORS].origin, SL_FROM_FILE);
+    drop(&d);
     d = draft_of(
         "{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {\"resources\": "
         "[{\"address\": \"aws_instance.g\", \"mode\": \"managed\", \"type\": "
@@ -276,7 +322,9 @@ main(int argc, char **argv)
         SL_CASE(other_numbers_at_the_end_of_a_name_are_of_the_name),
         SL_CASE(what_is_near_begins_alike),
         SL_CASE(a_label_names_a_part_where_nothing_speaks_against_it),
+        SL_CASE(what_a_node_prints_overrules_a_label),
         SL_CASE(a_number_on_the_bus_names_a_part),
+        SL_CASE(clouds_name_parts_in_labels_of_their_own),
         SL_CASE(a_memory_that_the_part_does_not_have_is_told),
         SL_CASE(a_spec_that_would_be_refused_is_told),
         SL_CASE(prices_and_plans_are_known_by_their_usual_words),

@@ -234,8 +234,28 @@ nodes_of_other_programs_are_refused_by_name(void)
             "name the nodes and their accelerators in a spec");
     refused("{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"metadata\": {}}",
             "an object of Kubernetes that is no node", "kubectl get nodes -o json");
+    refused("Hostname,GPU Model,GPU Count,Rack\ngpu01,H100,8,r1\n",
+            "a table of one's own, whose columns are those of no tool",
+            "name the nodes and their accelerators in a spec");
+    refused("gpu[01:04]\n", "a list of hosts, which says nothing of what they hold", devices);
     refused("node01:8\nnode02:8\n", "a list of hosts, which says nothing of what they hold",
             devices);
+}
+
+/* srun -l: one task is one node, and which hosts several are is not said. */
+static void
+numbers_of_tasks_are_no_hosts(void)
+{
+    expect_found(find_in_text("0: GPU 0: NVIDIA L4 (UUID: GPU-ab12)\n0: \n"), "nvidia_smi_list",
+                 "- accelerator=NVIDIA L4 accelerators=1\n", "");
+    expect_found(find_in_text("0: name, memory.total [MiB]\n0: NVIDIA L4, 23034 MiB\n"),
+                 "nvidia_smi_csv",
+                 "- accelerator=NVIDIA L4 accelerators=1 memory_bytes=24152899584\n", "");
+    found *const f = find_in_text("0: GPU 0: NVIDIA L4 (UUID: GPU-ab12)\n"
+                                  "1: GPU 0: NVIDIA L4 (UUID: GPU-ab13)\n");
+    CU_ASSERT_EQUAL(f->code, SL_E_UNSUPPORTED);
+    sl_expect_text(f->err.list[0].rule, "tasks_unnamed", "srun -l");
+    found_free(f);
 }
 
 static void
@@ -371,6 +391,7 @@ main(int argc, char **argv)
         SL_CASE(tables_for_people_are_refused_by_name),
         SL_CASE(errors_of_tools_are_no_output),
         SL_CASE(nodes_of_other_programs_are_refused_by_name),
+        SL_CASE(numbers_of_tasks_are_no_hosts),
         SL_CASE(utf16_is_read),
         SL_CASE(utf16_past_memory_is_told_as_such),
         SL_CASE(what_is_packed_otherwise_is_refused_by_name),

@@ -81,7 +81,8 @@ show_host(sl_buffer *out, const sl_found_host *host)
     sl_buffer_text(out, "\n");
 }
 
-/* A line per host ("~" before what a label says), then the cluster, the fabric, and the warnings with how often they came. */
+/* A line per host ("~" before what a label says), then the cluster, the fabric, and the warnings
+ * with how often they came. */
 static inline void
 show(void)
 {

@@ -335,6 +335,9 @@ labels_may_name_a_part(void)
         {"a100_80g", "gpu:a100:4", "4 a100 label 80 cpus 8\n"},
         {"h100", "gpu:l40s:4", "4 l40s cpus 8\n! label_contradicts 1\n"},
         {"amd,mi250x", "gpu:mi250:8", "8 mi250 cpus 8\n"}, /* both count halves of one module */
+        {"v5e,v4,h100", "gpu:8", "8 ~h100 cpus 8\n"},      /* of a cloud, and of processors */
+        {"h100,80gb,2048gb", "gpu:8", /* no part has as much: it is the node's */
+         "8 ~h100 label 80 cpus 8\n! memory_in_features 1\n"},
         {"x1", "gpu:tesla:4", "4 tesla cpus 8\n! generic_type 1\n"},
         /* Two parts, a rack, a processor and a machine name none. */
         {"a100,h100", "gpu:4", "4 cpus 8\n! parts_in_features 1\n"},
@@ -400,6 +403,20 @@ columns_that_run_together_are_told(void)
                 "slurm_sinfo_text", "(12) usable 8 a100\n(1) down 8 a100 (down)\n(3) usable\n");
     expect_text("drng  |cs4 |5 ||\nalloc |cs2 |9 |gpu:a100:8|gpu:a100:3\n", "slurm_sinfo_text",
                 "error malformed_sinfo\n");
+}
+
+/* A partition without nodes has neither names nor a state; nodes may have "n/a" elsewhere. */
+static void
+rows_of_empty_partitions_are_passed(void)
+{
+    expect_text("PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\n"
+                "empty        up   infinite      0    n/a \n"
+                "gpu          up   infinite      2   idle n[1-2]\n",
+                "slurm_sinfo_text", "n1 usable\nn2 usable\n");
+    expect_text("DEFAULTTIME NODELIST GRES STATE\nn/a n1 gpu:h100:8 idle\n", "slurm_sinfo_text",
+                "n1 usable 8 h100\n");
+    expect_text("NODELIST GRES DEFAULTTIME STATE\nn1 gpu:h100:8 n/a idle\n", "slurm_sinfo_text",
+                "n1 usable 8 h100\n");
 }
 
 static void
@@ -538,6 +555,7 @@ static const sl_case cases[] = {
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(labels_may_name_a_part),
     SL_CASE(columns_that_run_together_are_told),
+    SL_CASE(rows_of_empty_partitions_are_passed),
     SL_CASE(columns_without_a_header_are_told_by_their_cells),
     SL_CASE(nodes_one_after_another_are_read),
     SL_CASE(real_nodes_say_what_they_say),

@@ -227,6 +227,8 @@ read_offer(reading *r, sl_errors *err)
         sl_facts_number(&device, SL_FIELD_SLICED_ACCELERATORS, 1, r->line, r->path[COLUMN_COUNT]);
         sl_facts_text(&device, SL_FIELD_SLICE, share, r->line, r->path[COLUMN_COUNT]);
     }
+    if (r->at[COLUMN_COUNT] == ABSENT)
+        sl_devices_uncounted(r->devices, node);
     const double whole = floor(count);
     code = sl_devices_add(r->devices, node, "offer", whole < 1 ? 1 : (uint32_t)whole, &device,
                           &known, err);

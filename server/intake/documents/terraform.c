@@ -224,13 +224,18 @@ find_count(const machine *m, const sl_node *values)
 }
 
 static void
-read_devices(const sl_node *values, const char *path, uint32_t line, sl_facts *facts)
+read_devices(const reading *r, const sl_node *values, const char *path, uint32_t line,
+             sl_facts *facts)
 {
     sl_node block, first;
     double count = 0.0;
 
     if (path == NULL || !find(values, path, &block))
         return;
+    if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_count(&block) > 1)
+        sl_findings_warn(r->findings, "mixed_devices", line, path,
+                         "a machine holds devices of %zu kinds: only the first counts",
+                         sl_node_count(&block));
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
     const char *const type = sl_document_words(&block, "type");
@@ -318,7 +323,7 @@ add_machine(reading *r, const machine *m, const sl_node *values, const char *add
         (void)find_in_template(r, values, m->template, type);
     r->machines++;
     sl_facts_text(&facts, SL_FIELD_NODE_TYPE, type, line, path);
-    read_devices(values, m->devices, line, &facts);
+    read_devices(r, values, m->devices, line, &facts);
     if (type[0] == '\0')
         sl_findings_warn(r->findings, "type_unknown", line, path,
                          "%.100s does not say of which type its nodes are", address);

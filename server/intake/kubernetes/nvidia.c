@@ -180,6 +180,7 @@ name_label(const sl_kubernetes_node *node)
                                          "karpenter.k8s.aws/instance-gpu-name",
                                          "eks.amazonaws.com/instance-gpu-name",
                                          "karpenter.azure.com/sku-gpu-name",
+                                         "aliyun.accelerator/nvidia_name",
                                          "k8s.amazonaws.com/accelerator"};
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
         if (sl_kubernetes_label(node, labels[i]) != NULL)

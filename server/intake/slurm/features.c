@@ -7,9 +7,9 @@
 #include "intake/slurm/slurm.h"
 
 bool
-sl_slurm_feature_memory(const char *feature, double *gigabytes)
+sl_slurm_feature_memory(const char *feature, double *gigabytes, bool *titled)
 {
-    assert(feature != NULL && gigabytes != NULL);
+    assert(feature != NULL && gigabytes != NULL && titled != NULL);
 
     static const char *const before[] = {"gpu_memory", "gpu_mem", "gpumem", "gpu_vram", "gpuram",
                                          "gpu_ram",    "vram",    "gmem",   "hbm",      "gpu"};
@@ -36,6 +36,7 @@ sl_slurm_feature_memory(const char *feature, double *gigabytes)
           (named && sl_text_equal_ignoring_case(at, "g"))))
         return false;
     *gigabytes = (double)value;
+    *titled = named;
     return true;
 }
 
@@ -108,6 +109,17 @@ skip_title(const char *feature)
     return feature;
 }
 
+/* What a cloud calls its own, "v4", is no card that a scheduler counts, but a processor more
+ * often. */
+static bool
+is_of_cloud(const sl_part_name *found)
+{
+    static const char *const makers[] = {"google", "aws"};
+
+    return sl_text_index(found->candidates[0]->accelerator.vendor, makers,
+                         sizeof makers / sizeof makers[0]) >= 0;
+}
+
 bool
 sl_slurm_feature_model(sl_part_names *names, const char *feature, sl_slurm_model *out)
 {
@@ -117,7 +129,7 @@ sl_slurm_feature_model(sl_part_names *names, const char *feature, sl_slurm_model
     if (strpbrk(name, "0123456789") == NULL || strlen(name) >= sizeof out->name)
         return false;
     const sl_part_name *const found = sl_part_names_find_counted(names, name);
-    if (found->near || found->candidate_count == 0)
+    if (found->near || found->candidate_count == 0 || is_of_cloud(found))
         return false;
     out->part = *found;
     out->titled = name != feature;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/vgpu.h"
 #include "shardline/units.h"
 
 enum { REASON_SIZE = 200, FEATURE_SIZE = 128, SLICE_SIZE = 160 };
@@ -256,9 +257,11 @@ take_feature(const understanding *u, labels *l, const char *feature, bool accele
     sl_part_names *const names = sl_findings_part_names(u->findings);
     sl_slurm_model model;
     double memory = 0.0;
+    bool titled = false;
 
-    if (sl_slurm_feature_memory(feature, &memory)) {
-        if (!accelerated)
+    if (sl_slurm_feature_memory(feature, &memory, &titled)) {
+        if (!accelerated ||
+            (!titled && names != NULL && !sl_part_names_have(names, memory * SL_GIB_BYTES)))
             return;
         take_memory(l, memory);
         sl_findings_warn(u->findings, "memory_in_features", u->node->item[SL_SLURM_FEATURES].line,
@@ -271,7 +274,8 @@ take_feature(const understanding *u, labels *l, const char *feature, bool accele
                                     feature)) {
         return; /* thousands of nodes may have as many racks: they are not looked up */
     } else if (!sl_slurm_feature_model(names, feature, &model)) {
-        sl_findings_place(u->findings, feature);
+        if (!sl_vgpu_is_board(feature)) /* a part that the catalogue does not have is no place */
+            sl_findings_place(u->findings, feature);
     } else if (accelerated) {
         take_model(u, l, &model);
     }

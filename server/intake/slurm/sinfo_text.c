@@ -117,10 +117,12 @@ take_row(reading *r, uint32_t line, sl_errors *err)
             return SL_OK;
         }
     }
-    /* A partition without nodes has a row too. */
+    /* A partition without nodes has a row too: its state is none, in its column or beside it. Other
+     * columns have "n/a" of nodes that are there. */
     const char *const state = node.item[SL_SLURM_STATE].text;
-    if ((state != NULL && sl_text_equal(state, "n/a")) || (!named && node.count == 0) ||
-        strstr(r->line, " n/a") != NULL)
+    const bool nobody = named ? node.item[SL_SLURM_NAME].text == NULL : node.count == 0;
+    if ((state != NULL && sl_text_equal(state, "n/a")) || (!named && nobody) ||
+        (nobody && strstr(r->line, " n/a") != NULL))
         return SL_OK;
     if (!whole)
         sl_findings_warn(r->findings, "columns_run_together", line, NULL,

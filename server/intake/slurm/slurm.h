@@ -44,8 +44,9 @@ void sl_slurm_gres_read(const char *text, sl_slurm_gres *out);
 void sl_slurm_tres_read(const char *text, sl_slurm_gres *out);
 
 /** "48gb", "gpu_mem:80GB", "vram40g", "hbm80g": gigabytes that a label gives a device. Without a
- * word for memory only "gb" counts, since "10g" is a network more often. */
-bool sl_slurm_feature_memory(const char *feature, double *gigabytes);
+ * word for memory only "gb" counts, since "10g" is a network more often. *titled: it says that it
+ * is a device's, where "512gb" may be the node's. */
+bool sl_slurm_feature_memory(const char *feature, double *gigabytes, bool *titled);
 
 /** "p3dn.24xlarge", "a3-megagpu-8g": the type of an instance of a cloud. */
 bool sl_slurm_feature_instance(const char *feature);
