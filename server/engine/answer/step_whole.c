@@ -14,10 +14,16 @@ enum { BYTES_MAX = 32 * 1024 };
  * for each, which searches have for few of their plans. */
 enum { PAIRS_MAX = 128, SEARCHED_PAIRS_MAX = 12 };
 
+/* A difference below this share of what it is one of is what sums of seconds round by. */
+static const double rounding_ratio = 1e-12;
+
+/* How much longer `now_s` is, at most `most_s`. */
 static double
-clamped(double value, double most)
+grown_s(double now_s, double before_s, double most_s)
 {
-    return sl_smaller(sl_larger(0.0, value), most);
+    const double by_s = now_s - before_s;
+
+    return by_s > rounding_ratio * now_s ? sl_smaller(by_s, most_s) : 0.0;
 }
 
 /* Where formulas go by less than all ranks do: a split backward, whose weights' gradients fill up
@@ -109,10 +115,10 @@ share_out(const sl_stages_taken *taken, double passes_s, double rest_s, sl_time 
     const bool sends = *value_of(out, SL_TERM_PIPELINE_COMMUNICATION) > 0.0;
     const bool travels = *value_of(out, SL_TERM_DATA_COMMUNICATION) > 0.0;
     const double update_s =
-        clamped(taken->all_s - taken->before_update_s, sl_smaller(rest_s, out->update_s));
+        grown_s(taken->all_s, taken->before_update_s, sl_smaller(rest_s, out->update_s));
     const double left_s = rest_s - update_s;
-    double bubble_s = clamped(taken->silent_s - passes_s, left_s);
-    double sends_s = sends ? clamped(taken->sent_s - taken->silent_s, left_s - bubble_s) : 0.0;
+    double bubble_s = grown_s(taken->silent_s, passes_s, left_s);
+    double sends_s = sends ? grown_s(taken->sent_s, taken->silent_s, left_s - bubble_s) : 0.0;
     const double data_s = travels ? left_s - bubble_s - sends_s : 0.0;
 
     if (!travels && sends)
