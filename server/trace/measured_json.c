@@ -88,7 +88,7 @@ predicted_s(const comparing *c, sl_kernel_kind kind)
     case SL_KERNEL_LOSS:
         return classes[SL_CLASS_LOSS];
     case SL_KERNEL_OPTIMIZER:
-        return term_s(c, SL_TERM_OPTIMIZER_STEP);
+        return c->predicted->time.update_s;
     case SL_KERNEL_COLLECTIVE:
         return predicted_part(c, SL_COLLECTIVE_COUNT).seconds;
     default:

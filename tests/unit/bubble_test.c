@@ -122,6 +122,27 @@ closed_forms_are_what_balanced_schedules_come_to(void)
             }
 }
 
+/* Without a barrier: each from its own first pass to its last. */
+static void
+ranks_that_step_alone_take_what_they_are_said_to(void)
+{
+    for (uint32_t p = 2; p <= 8; p++)
+        for (uint64_t m = 2 * p; m <= 6 * p; m += p) {
+            const sl_plan plan = sl_pipeline_plan(SL_SCHEDULE_ZB_H2, p, 1);
+            sl_busy busy[SL_PIPELINE_MAX];
+            double own_s[SL_PIPELINE_MAX];
+            for (uint32_t r = 0; r < p; r++)
+                busy[r] = (sl_busy){.all_s = 3.5, .backward_s = 2.5, .weight_s = 1.0};
+            sl_pipeline_set_costs(&plan, 1.0, 1.5, 1.0);
+            (void)sl_pipeline_step_s(&plan, m);
+            const double span_s = sl_schedule_span(&plan, m, busy).span_s;
+            sl_schedule_own_spans(&plan, m, busy, span_s, own_s);
+            for (uint32_t r = 0; r < p; r++)
+                sl_expect_near(sl_pipeline_last.ranks[r].end_s - sl_pipeline_last.ranks[r].begin_s,
+                               own_s[r], 1e-9, "its own span");
+        }
+}
+
 static void
 add_pass(sl_busy *busy, const sl_work_seconds *work, double share)
 {
@@ -337,6 +358,7 @@ main(int argc, char **argv)
         SL_CASE(free_communication_leaves_the_published_bubble),
         SL_CASE(layers_one_device_after_the_other_leave_the_rest_idle),
         SL_CASE(closed_forms_are_what_balanced_schedules_come_to),
+        SL_CASE(ranks_that_step_alone_take_what_they_are_said_to),
         SL_CASE(closed_forms_are_near_what_uneven_stages_come_to),
         SL_CASE(what_is_alive_is_what_the_closed_form_says),
         SL_CASE(zb_v_takes_the_memory_of_one_forward_one_backward),

@@ -224,6 +224,26 @@ nothing_is_reduced_before_the_last_backward_begins(void)
     CU_ASSERT_EQUAL(sl_pipeline_last.step_s, 7.0);
 }
 
+/* The last layers of the first pass need the last parameters: 0.5 s of them before it, 3 s beside
+ * it. */
+static void
+the_first_pass_makes_nothing_before_all_parameters_are_there(void)
+{
+    const sl_plan plan = sl_pipeline_plan(SL_SCHEDULE_1F1B, 2, 1);
+    const sl_pipeline pipeline = sl_pipeline_of(&plan, 2);
+
+    for (uint32_t sends = 0; sends < 2; sends++) {
+        sl_pipeline_set_costs(&plan, 1.0, 1.0, 1.0);
+        sl_pipeline_costs[0].gather_s = 0.5;
+        sl_pipeline_costs[0].gather_beside_s = 3.0;
+        sl_pipeline_costs[0].send_s = sends * 0.25;
+        sl_pipeline_costs[0].send_scale_up = true;
+        CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
+        sl_expect_near(sl_pipeline_last.ranks[1].begin_s, 3.5 + sends * 0.25, 1e-12,
+                       "what it makes goes on then");
+    }
+}
+
 /* Chunks 0 and 2 on the first rank; the reduction of the second chunk begins under the first's last
  * backwards, or not. */
 static void
@@ -393,6 +413,7 @@ main(int argc, char **argv)
         SL_CASE(passes_beside_each_other_hide_their_exchanges),
         SL_CASE(data_parallel_work_goes_before_and_after),
         SL_CASE(nothing_is_reduced_before_the_last_backward_begins),
+        SL_CASE(the_first_pass_makes_nothing_before_all_parameters_are_there),
         SL_CASE(reductions_of_chunks_hide_under_later_passes),
         SL_CASE(sends_share_links_with_gathers_and_reductions),
         SL_CASE(micro_batches_may_differ_in_size),

@@ -281,6 +281,16 @@ set_overhead(const sl_memory_case *c, sl_time *out)
                 {"slowest_rank_s", waited_s(c, without_s)});
 }
 
+/* How much later than the longest of the ranks each ends, below 0. */
+static double *
+find_spare(const sl_plan *plan, uint64_t m, const sl_busy *busy, double span_s, double *out)
+{
+    sl_schedule_own_spans(plan, m, busy, span_s, out);
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        out[r] -= span_s;
+    return out;
+}
+
 void
 sl_step_evaluate(const sl_memory_case *c, sl_time *out)
 {
@@ -288,6 +298,9 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     sl_rank_time measured[SL_PIPELINE_MAX]; /* of ranks that differ */
     const sl_rank_time *times[SL_PIPELINE_MAX];
     sl_busy busy[SL_PIPELINE_MAX];
+    double after_s[SL_PIPELINE_MAX]; /* a send from each rank to the next */
+    double spare[SL_PIPELINE_MAX];
+    const bool alone = sl_schedule_steps_alone(c->plan);
     uint32_t count = 0;
 
     /* What fills the pipeline is not hidden, and is more on the first ranks. */
@@ -320,12 +333,14 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->bubble_ratio = span.idle_ratio;
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
-    const sl_sent sent = sl_step_sends(c, m, busy, &span, out);
-    sl_step_data(c, times, busy, paced ? &span.slowest : NULL, out);
-    sl_step_optimizer(c, times[span.slowest], out);
+    const sl_sent sent = sl_step_sends(c, m, busy, &span, after_s, out);
+    double *late_s = alone ? find_spare(c->plan, m, busy, span.span_s, spare) : NULL;
+    sl_step_data(c, times, busy, after_s, paced ? &span.slowest : NULL, late_s, out);
+    sl_step_optimizer(c, times[span.slowest], late_s, out);
+    const bool whole = sl_step_whole(c, m, (double)m * busy[span.slowest].all_s, &sent, out);
     set_overhead(c, out);
     if (c->explained)
-        out->coarse = sl_step_coarse(c, &sent, out);
+        out->coarse = whole ? SL_COARSE_NONE : sl_step_coarse(c, &sent, out);
 }
 
 void

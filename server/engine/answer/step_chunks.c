@@ -1,19 +1,14 @@
 /* Chunks of a pipeline one by one. */
 #include <assert.h>
-#include <stddef.h>
 
 #include "engine/answer/step_parts.h"
 #include "engine/extremes.h"
-#include "engine/schedule/pipeline.h"
 
 /* By how much chunks of ranks that differ may slow each other, and how many times as long as others
  * chunks inside the model may take: of drawn plans below both the formulas come within 5 % of the
  * step simulated (tests/unit/combinations_test.c). */
 static const double in_step_ratio = 1.05;
 static const double uneven_ratio = 1.6;
-
-/* Room for the simulation of a step of ZB-V with few micro-batches: those of up to six ranks. */
-enum { V_BYTES_MAX = 32 * 1024 };
 
 /* Whether a chunk takes as long as the one before it. */
 static bool
@@ -101,55 +96,4 @@ sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_L
         in_step_s += most_s;
     }
     return in_step_s > in_step_ratio * slowest_s || longest_s > uneven_ratio * shortest_s;
-}
-
-static bool
-runs_v(const sl_plan *plan, uint64_t m)
-{
-    return sl_schedule_of(plan) == SL_SCHEDULE_ZB_V &&
-           sl_pipeline_measure(plan, m).bytes <= V_BYTES_MAX;
-}
-
-bool
-sl_step_runs(const sl_plan *plan, uint64_t m)
-{
-    return sl_ring_runs(plan, m) || runs_v(plan, m);
-}
-
-/* The longest of a rank by itself: the optimizer does not wait for all
- * (engine/schedule/schedule.h). */
-static double
-run_v_s(const sl_ring *of)
-{
-    const sl_plan *plan = of->plan;
-    _Alignas(max_align_t) char scratch[V_BYTES_MAX];
-    sl_chunk_cost costs[SL_PIPELINE_MAX * 2] = {{.work = {0}}};
-    sl_pipeline_run run;
-    double most_s = 0.0;
-
-    for (uint32_t i = 0; i < sl_schedule_chunks(plan); i++) {
-        const sl_chunk_pass *pass = &of->passes[i];
-        sl_chunk_cost *cost = &costs[2 * sl_schedule_rank(plan, i, 0) + i / plan->pipeline];
-        cost->work = (sl_work_seconds){pass->forward_s, pass->input_s, pass->weight_s};
-        if (of->after == NULL || i + 1 == sl_schedule_chunks(plan))
-            continue;
-        cost->send_s = of->after[i].seconds;
-        cost->send_scale_up = !of->after[i].network;
-    }
-    const sl_pipeline pipeline = {.plan = plan,
-                                  .microbatches = of->microbatches,
-                                  .chunks = costs,
-                                  .overlaps_sends = of->beside};
-    const bool done = sl_pipeline_simulate(&pipeline, scratch, &run);
-    assert(done); /* an order that exists ends */
-    (void)done;
-    for (uint32_t r = 0; r < plan->pipeline; r++)
-        most_s = sl_larger(most_s, run.ranks[r].end_s - run.ranks[r].begin_s);
-    return most_s;
-}
-
-double
-sl_step_run_s(const sl_ring *of)
-{
-    return sl_schedule_of(of->plan) == SL_SCHEDULE_ZB_V ? run_v_s(of) : sl_ring_span_s(of);
 }

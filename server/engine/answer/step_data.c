@@ -107,7 +107,16 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
 /* What a rank computes of one micro-batch [s], which hides what travels meanwhile. */
 typedef struct cover {
     double forward_s, backward_s;
+    double weight_s; /* where it is the last pass of the one chunk that a rank holds, else 0 */
 } cover;
+
+/* Whether gradients of weights are the last pass of the one chunk that a rank holds: of two chunks
+ * one is reduced while the other's passes run. */
+static bool
+weights_last(const sl_plan *plan)
+{
+    return sl_schedule_splits_backward(plan) && sl_schedule_held(plan) == 1;
+}
 
 static cover
 cover_of(const sl_memory_case *c, const sl_rank_time *t)
@@ -115,7 +124,8 @@ cover_of(const sl_memory_case *c, const sl_rank_time *t)
     const double copies = sl_schedule_copies(c->plan);
 
     return (cover){.forward_s = copies * t->forward.computing_s,
-                   .backward_s = copies * (t->backward.computing_s + t->again.computing_s)};
+                   .backward_s = copies * (t->backward.computing_s + t->again.computing_s),
+                   .weight_s = weights_last(c->plan) ? t->weight_s : 0.0};
 }
 
 /* Of `seconds` in so many rounds what nothing hides: `beside_s` of each does, and `between_s`
@@ -187,28 +197,29 @@ sl_step_reductions_s(const sl_memory_case *c, const sl_data_groups *groups, cons
  * beside what is gathered for it over the same links, and while the next micro-batch runs forward
  * unless that is gathered for. */
 static double
-reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const cover *one,
              const sl_data_time *d)
 {
     const sl_software *software = c->software;
-    const cover one = cover_of(c, t);
     const double rounds = d->rounds.reduces;
     const double early = 1.0 - d->last / rounds;
     const double reduce_s = early * d->reduce_s;
     const double others_s = early * (d->replica_s + d->copy_s);
     const double gather_s = d->gathered > 0.0 ? d->gather_s / d->gathered : 0.0;
     const bool gathers = software->overlap_parameter_gather && d->rounds.gathers > d->rounds.starts;
-    const double backward_s = gathers ? sl_larger(0.0, one.backward_s - gather_s) : one.backward_s;
-    const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one.forward_s;
+    const double backward_s =
+        gathers ? sl_larger(0.0, one->backward_s - gather_s) : one->backward_s;
+    const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one->forward_s;
 
     if (!reduces_beside(c, d))
         return d->last_s + reduce_s + others_s;
     if (sums_beside(c, groups, d))
         return d->last_s +
                sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
-                         visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
+                         visible_s(software, others_s, rounds, one->backward_s, one->forward_s));
     if (rounds == 1.0)
-        return once_s(c, d->last_s + reduce_s + others_s, d->last_s, backward_s);
+        return once_s(c, d->last_s + reduce_s + others_s, d->last_s,
+                      one->weight_s > 0.0 ? one->weight_s : backward_s);
     return d->last_s + visible_s(software, reduce_s + others_s, rounds, backward_s, between_s);
 }
 
@@ -287,23 +298,22 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
 
 /* Of gathers what nothing hides. */
 static double
-gathers_s(const sl_memory_case *c, const sl_rank_time *t, const sl_data_time *d)
+gathers_s(const sl_memory_case *c, const cover *covered, const sl_data_time *d)
 {
     const sl_data_rounds rounds = d->rounds;
-    const cover covered = cover_of(c, t);
     const bool beside = c->software->overlap_parameter_gather && !d->whole;
 
     if (rounds.gathers <= 0.0)
         return 0.0;
     if (beside && rounds.gathers == 1.0)
-        return once_s(c, d->gather_s, d->first_s, covered.forward_s);
+        return once_s(c, d->gather_s, d->first_s, covered->forward_s);
     const double rest_s = d->gather_s - d->first_s;
     const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
     return d->first_s +
-           sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered.forward_s,
+           sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered->forward_s,
                               beside) +
            sl_price_visible_s(c->software, again_s,
-                              (rounds.gathers - rounds.starts) * covered.backward_s, beside);
+                              (rounds.gathers - rounds.starts) * covered->backward_s, beside);
 }
 
 static void
@@ -315,8 +325,9 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
         sl_step_flow(c, groups, t, d);
         return;
     }
-    d->gather_exposed_s = sl_larger(0.0, gathers_s(c, t, d) - filled_s);
-    d->reduce_exposed_s = sl_larger(0.0, reductions_s(c, groups, t, d) - drained_s);
+    const cover one = cover_of(c, t);
+    d->gather_exposed_s = sl_larger(0.0, gathers_s(c, &one, d) - filled_s);
+    d->reduce_exposed_s = sl_larger(0.0, reductions_s(c, groups, &one, d) - drained_s);
 }
 
 sl_data_time
@@ -427,7 +438,8 @@ sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
 /* The rank that shows most: what is behind the others when all have ended their passes. */
 static void
 find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
-           const sl_busy busy[SL_PIPELINE_MAX], sl_data_groups *groups, sl_data_time *out)
+           const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
+           sl_data_groups *groups, sl_data_time *out)
 {
     const sl_plan *plan = c->plan;
     sl_data_time at_hand;
@@ -451,8 +463,8 @@ find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_
                 worst = r;
             }
         }
-        drained_s += sl_schedule_drain_s(plan, &busy[r]);
-        filled_s += sl_schedule_fill_s(plan, busy[r].all_s - busy[r].backward_s);
+        drained_s += sl_schedule_drain_s(plan, &busy[r], after_s[r]);
+        filled_s += sl_schedule_fill_s(plan, busy[r].all_s - busy[r].backward_s, after_s[r]);
     }
     if (c->pools != NULL) { /* those of the last rank are at hand */
         sl_memory_case space;
@@ -460,9 +472,40 @@ find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_
     }
 }
 
+/* Where each rank steps on its own: the last to end. */
+static void
+find_last(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX], double *late_s,
+          sl_data_groups *groups, sl_data_time *out)
+{
+    sl_data_time at_hand;
+    uint32_t last = 0;
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+        if (r == 0 || !sl_case_goes_on(c, r))
+            find_groups(at, groups);
+        if (!repeats(c, r))
+            measure_rank(at, groups, times[r], r, 0.0, 0.0, &at_hand);
+        late_s[r] += at_hand.gather_exposed_s + at_hand.reduce_exposed_s;
+        if (r == 0 || late_s[r] > late_s[last]) {
+            *out = at_hand;
+            last = r;
+        }
+    }
+    const double open_s = sl_larger(0.0, late_s[last]);
+    out->gather_exposed_s = sl_smaller(out->gather_exposed_s, open_s);
+    out->reduce_exposed_s = open_s - out->gather_exposed_s;
+    if (c->pools != NULL) {
+        sl_memory_case space;
+        find_groups(sl_case_of_stage(c, last, &space), groups);
+    }
+}
+
 void
 sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
-             const sl_busy busy[SL_PIPELINE_MAX], const uint32_t *paced, sl_time *out)
+             const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
+             const uint32_t *paced, double *late_s, sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
@@ -480,8 +523,10 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
         const sl_memory_case *at = sl_case_of_stage(c, *paced, &space);
         find_groups(at, &groups);
         measure_rank(at, &groups, times[*paced], *paced, 0.0, 0.0, &worst);
+    } else if (late_s != NULL) {
+        find_last(c, times, late_s, &groups, &worst);
     } else {
-        find_worst(c, times, busy, &groups, &worst);
+        find_worst(c, times, busy, after_s, &groups, &worst);
     }
     if (c->workload->offload.activations && sl_step_flows(c))
         SL_SET_TERM(c, out, SL_TERM_ACTIVATION_OFFLOAD, worst.copied_s,

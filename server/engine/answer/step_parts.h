@@ -203,16 +203,9 @@ void sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX]
 bool sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
                            double slowest_s);
 
-/** Whether a step has so few passes that sl_step_run_s may run their order: of interleaved chunks
- * (sl_ring_span_s), or of ZB-V, which is simulated (engine/schedule/pipeline.h). */
-bool sl_step_runs(const sl_plan *plan, uint64_t m);
-
-/** Span of such a step [s]; of->passes are those of sl_step_chunks. */
-double sl_step_run_s(const sl_ring *of);
-
 /** What came of sl_step_sends. */
 typedef struct sl_sent {
-    bool run;    /* the order of passes and sends was run (sl_step_run_s): the step is that long */
+    bool run;    /* the order of passes and sends was run (sl_ring_span_s): the step is that long */
     bool late;   /* by the formulas sends come late, or may not be hidden that count as such */
     bool differ; /* chunks do (sl_step_chunks_differ); set of a plan that is explained */
 } sl_sent;
@@ -223,10 +216,19 @@ typedef struct sl_sent {
  * of interleaved chunks that differ, of ZB-V with too few micro-batches to fill it, and of both
  * where sends come late or nothing is beside them. */
 sl_sent sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-                      const sl_pipeline_span *span, sl_time *out);
+                      const sl_pipeline_span *span, double after_s[SL_PIPELINE_MAX], sl_time *out);
 
 /** Whether ZB-V has fewer micro-batches than fill it. */
 bool sl_step_has_few(const sl_plan *plan, uint64_t m);
+
+/** Whether so much of it is traffic that nothing hides that formulas are coarse. */
+bool sl_step_traffic_is_open(const sl_plan *plan, const sl_sent *sent, const sl_time *time);
+
+/** The step and its terms of a simulation in their place, where formulas are coarse and passes few:
+ * it is then as long as the timeline's. passes_s: of the slowest rank, with what its micro-batches
+ * wait for data. All terms but the overhead are set; false where it leaves them. */
+bool sl_step_whole(const sl_memory_case *c, uint64_t m, double passes_s, const sl_sent *sent,
+                   sl_time *out);
 
 /** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. */
 sl_coarse sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time);
@@ -268,17 +270,23 @@ double sl_step_reductions_s(const sl_memory_case *c, const sl_data_groups *group
 bool sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
                        sl_busy busy[SL_PIPELINE_MAX]);
 
-/** Gradients reduced, parameters gathered, copies added up: of the rank that shows most of it, or
- * of
- * *paced where sl_step_data_pace put it into the passes. */
+/** Gradients reduced, parameters gathered, copies added up: of the rank that shows most of it, what
+ * passes and sends (after_s: from each rank to the next) leave, or of *paced where sl_step_data_pace
+ * put it into the passes. late_s, of ranks that step on their own, else NULL: how much later than
+ * the longest of them each ends its passes, below 0; here what it has left to send is added. */
 void sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
-                  const sl_busy busy[SL_PIPELINE_MAX], const uint32_t *paced, sl_time *out);
+                  const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
+                  const uint32_t *paced, double *late_s, sl_time *out);
 
 /** The update of a rank with these elements where the host's optimizer makes it. */
 sl_host_step sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
 
 /** The update, on the device or the host, which hides some of it under the backward of the
- * slowest. */
-void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out);
+ * slowest; and where late_s tells when ranks come to theirs, behind the last of them alone. */
+void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const double *late_s,
+                       sl_time *out);
+
+/** The update of each rank [s], of which the longest is given. */
+void sl_step_updates(const sl_memory_case *c, double longest_s, double out[SL_PIPELINE_MAX]);
 
 #endif

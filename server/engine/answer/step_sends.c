@@ -19,7 +19,7 @@ typedef struct hops {
     double slowest_s; /* and what it takes */
     double sum_s;     /* of them all */
     sl_level level;
-    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it; of the last one 0 */
+    double *after_s; /* of each, by the rank before it; of the last one 0 */
     sl_level after[SL_PIPELINE_MAX];
 } hops;
 
@@ -282,7 +282,7 @@ part_bubble_s(const sl_ring *of, const sl_pipeline_span *span, double taken_s, s
 {
     const sl_ring silent = {of->plan, of->microbatches, of->passes, NULL, true};
     const double busy_s = span->span_s - span->bubble_s;
-    const double alone_s = sl_smaller(taken_s, sl_larger(busy_s, sl_step_run_s(&silent)));
+    const double alone_s = sl_smaller(taken_s, sl_larger(busy_s, sl_ring_span_s(&silent)));
 
     out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value = alone_s - busy_s;
     out->bubble_ratio =
@@ -307,7 +307,7 @@ choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, doub
 {
     const bool interleaved = sl_schedule_of(c->plan) == SL_SCHEDULE_INTERLEAVED_1F1B;
     const bool coarse = late || sl_step_has_few(c->plan, m);
-    const bool runs = (interleaved || coarse) && sl_step_runs(c->plan, m);
+    const bool runs = (interleaved || coarse) && sl_ring_runs(c->plan, m);
     const bool uneven = interleaved && (runs || c->explained) && !are_even(c);
 
     if (!uneven && !(runs && coarse))
@@ -334,7 +334,7 @@ run_order(const sl_memory_case *c, uint64_t m, const hops *h, const sl_pipeline_
     const sl_ring run = {c->plan, m, passes, after, beside};
 
     find_chunk_sends(c, h, after);
-    const double taken_s = sl_larger(span->span_s - span->bubble_s, sl_step_run_s(&run));
+    const double taken_s = sl_larger(span->span_s - span->bubble_s, sl_ring_span_s(&run));
     const double exposed_s = taken_s - span->span_s;
     const double shown_s = c->explained ? part_bubble_s(&run, span, taken_s, out) : exposed_s;
     return (parts){.fill_s = beside ? shown_s : 0.0,
@@ -345,16 +345,18 @@ run_order(const sl_memory_case *c, uint64_t m, const hops *h, const sl_pipeline_
 
 sl_sent
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-              const sl_pipeline_span *span, sl_time *out)
+              const sl_pipeline_span *span, double after_s[SL_PIPELINE_MAX], sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
     if (plan->pipeline == 1) {
+        after_s[0] = 0.0;
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
         return (sl_sent){0};
     }
     const double boundaries = plan->pipeline - 1.0;
     hops h;
+    h.after_s = after_s;
     measure_hops(c, &h);
     const double slowest_s = busy[span->slowest].all_s;
     /* One stage at a time has nothing beside its sends. */

@@ -35,22 +35,62 @@ sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
     return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
 }
 
+/* The longest is as given; others go with their elements, over the rate they are stepped on at. */
+void
+sl_step_updates(const sl_memory_case *c, double longest_s, double out[SL_PIPELINE_MAX])
+{
+    double most = 0.0;
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
+        out[r] = sl_holding_of(c->holdings, r)->elements.all;
+        if (here->cluster != c->cluster)
+            out[r] *= c->cluster->accelerator.memory_bytes_per_s /
+                      here->cluster->accelerator.memory_bytes_per_s;
+        most = sl_larger(most, out[r]);
+    }
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) /* most is 0 where the host has all of it */
+        out[r] = longest_s * (most > 0.0 ? out[r] / most : 1.0);
+}
+
+/* Of the longest update what the passes of other ranks hide: where each rank steps on its own the
+ * last to end need not be the one that updates longest. */
+static double
+hidden_s_of(const sl_memory_case *c, const double *late_s, const sl_time *time)
+{
+    double updates_s[SL_PIPELINE_MAX];
+    double late = 0.0; /* the last rank before its update, and after it */
+    double end_s = 0.0;
+
+    if (late_s == NULL)
+        return 0.0;
+    sl_step_updates(c, time->update_s, updates_s);
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        late = sl_larger(late, late_s[r]);
+        end_s = sl_larger(end_s, late_s[r] + updates_s[r]);
+    }
+    return sl_larger(0.0, time->update_s - sl_larger(0.0, end_s - late));
+}
+
 /* On the host: gradients go down under backward as they are reduced, Megatron's when all are
  * summed; then the update, and the parameters up again. */
 static void
 evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
-                   double backward_s, sl_time *out)
+                   double backward_s, const double *late_s, sl_time *out)
 {
     const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
     const sl_host_step step = sl_step_on_host(c, most);
     const double sent_s =
         sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
 
-    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
-                {"parameters", trained}, {"host_update_s", step.update_s},
-                {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
-                {"parameters_s", step.parameters_s},
-                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
+    out->update_s = step.update_s + sent_s + step.parameters_s;
+    const double hidden_s = hidden_s_of(c, late_s, out);
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s, {"parameters", trained},
+                {"host_update_s", step.update_s}, {"gradients_s", step.gradients_s},
+                {"gradients_exposed_s", sent_s}, {"parameters_s", step.parameters_s},
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s},
+                {"hidden_s", hidden_s});
 }
 
 /* What the stage holds whose update takes longest, and the rate of the memory there. */
@@ -76,7 +116,8 @@ find_slowest_update(const sl_memory_case *c, double *rate)
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
 void
-sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out)
+sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const double *late_s,
+                  sl_time *out)
 {
     const sl_shards *shards = &c->holdings->shards;
     double rate = 0.0;
@@ -88,7 +129,8 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time 
     const sl_layout layout = frozen ? adapters : most->layouts.all;
 
     if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, out);
+        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, late_s,
+                           out);
         return;
     }
 
@@ -107,9 +149,10 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time 
     /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
     const double host_s = host_sweep_s(c) * (sharded + g);
 
-    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP,
-                trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
+    out->update_s = trained.all * (sharded / shard + zeroed) / bandwidth + host_s;
+    const double hidden_s = hidden_s_of(c, late_s, out);
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s,
                 {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
                 {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
-                {"bandwidth_bytes_per_s", bandwidth});
+                {"bandwidth_bytes_per_s", bandwidth}, {"hidden_s", hidden_s});
 }

@@ -221,7 +221,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
                                 "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "
-                                "offloaded host_update_s + gradients_exposed_s + parameters_s",
+                                "offloaded host_update_s + gradients_exposed_s + parameters_s; "
+                                "less hidden_s, under passes of ranks that do not wait for it",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE,
                           "step_overhead_s + rank_sigma x sqrt(2 ln ranks) x all other terms",

@@ -32,6 +32,7 @@ typedef struct builder {
     uint32_t *sent;  /* of each pass: task that sends what it makes, or none */
     neighbours *beside;
     uint32_t *first, *last; /* passes of each chunk: first of all, last that makes gradients */
+    uint32_t *rest;         /* of each chunk the gather beside its first pass, or none */
     uint32_t passes_count;
     uint32_t tasks; /* so far */
     uint32_t waited;
@@ -68,10 +69,10 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.others = sends + 4 * chunks + plan->pipeline + 1;
     const uint64_t tasks = out.passes + out.others;
     /* A pass for its data; a pass for the last sends; sends for what they are of; passes for both
-     * gathers of a chunk, and both its reductions for passes, one of them for what a pass waits
-     * for: data and sends of two beside each other, and gathers of two chunks; the end of a rank
-     * for each of its lanes. */
-    out.waits = out.passes + 2 * sends + (4 + 6) * chunks + lanes + plan->pipeline;
+     * gathers of a chunk, what its first one makes for one of them, and both its reductions for
+     * passes, one of them for what a pass waits for: data and sends of two beside each other, and
+     * gathers of two chunks; the end of a rank for each of its lanes. */
+    out.waits = out.passes + 2 * sends + (5 + 6) * chunks + lanes + plan->pipeline;
     if (tasks >= UINT32_MAX || out.waits >= UINT32_MAX) {
         out.bytes = SIZE_MAX;
         return out;
@@ -90,6 +91,7 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.beside = cut(&out, chunks, sizeof(neighbours));
     out.first = cut(&out, chunks, sizeof(uint32_t));
     out.last = cut(&out, chunks, sizeof(uint32_t));
+    out.rest = cut(&out, chunks, sizeof(uint32_t));
     out.planned = cut(&out, v ? chunks : 0, sizeof(sl_work_seconds));
     out.order = cut(&out, 1, v ? sl_order_v_bytes(plan, microbatches) : 0);
     const size_t laid = out.bytes;
@@ -123,6 +125,7 @@ builder_of(const sl_pipeline *of, const sl_pipeline_parts *parts, char *scratch)
         .beside = (neighbours *)(void *)(scratch + parts->beside),
         .first = (uint32_t *)(void *)(scratch + parts->first),
         .last = (uint32_t *)(void *)(scratch + parts->last),
+        .rest = (uint32_t *)(void *)(scratch + parts->rest),
     };
 }
 
@@ -312,6 +315,7 @@ lay_data(builder *b, uint32_t rank)
 
     for (uint32_t c = first; c < first + b->held; c++) {
         add_some(b, SL_SPAN_GATHER, c, b->of->chunks[c].gather_s);
+        b->rest[c] = b->of->chunks[c].gather_beside_s > 0.0 ? b->tasks : none;
         add_some(b, SL_SPAN_GATHER, c | beside_bit, b->of->chunks[c].gather_beside_s);
     }
     for (uint32_t i = b->lane_first[rank]; i < b->lane_first[rank + 1]; i++)
@@ -361,6 +365,15 @@ wait_for(builder *b, uint32_t task)
     b->waits[b->waited++] = task;
 }
 
+/* What a pass makes, which the first of a chunk does not without all of its parameters. */
+static void
+wait_for_made(builder *b, uint32_t chunk, uint32_t pass)
+{
+    wait_for(b, pass);
+    if (pass == b->first[chunk] && b->rest[chunk] != none)
+        wait_for(b, b->rest[chunk]);
+}
+
 /* What a pass is made of, where another made it. */
 static void
 wait_for_data(builder *b, uint32_t rank, const sl_work *pass)
@@ -371,12 +384,16 @@ wait_for_data(builder *b, uint32_t rank, const sl_work *pass)
 
     if (pass->kind == SL_WORK_BACKWARD_WEIGHT || (forward && from == none))
         return;
-    const uint32_t maker = from == none ? *place_of(b, chunk, true, pass->microbatch)
-                                        : *place_of(b, from, forward, pass->microbatch);
-    wait_for(b, b->sent[maker] == none ? maker : b->sent[maker]);
+    const uint32_t made_by = from == none ? chunk : from;
+    const uint32_t maker = *place_of(b, made_by, from == none || forward, pass->microbatch);
+    if (b->sent[maker] != none)
+        wait_for(b, b->sent[maker]);
+    else
+        wait_for_made(b, made_by, maker);
 }
 
-/* The gather of a chunk is there before its first pass, the rest of it before the pass after that;
+/* The gather of a chunk is there before its first pass, the rest of it before that has made what it
+ * makes;
  * or all gathers are before the first pass of the rank. */
 static void
 wait_for_parameters(builder *b, uint32_t rank, uint32_t pass)
@@ -468,7 +485,7 @@ wait_for_gradients(builder *b, uint32_t origin)
 }
 
 static void
-tie_other(builder *b, uint32_t task)
+tie_other(builder *b, uint32_t rank, uint32_t task)
 {
     const uint32_t origin = b->origins[task - b->passes_count];
 
@@ -476,7 +493,7 @@ tie_other(builder *b, uint32_t task)
     switch ((sl_span_kind)b->kinds[task - b->passes_count]) {
     case SL_SPAN_SEND_OUTPUT:
     case SL_SPAN_SEND_GRADIENT:
-        wait_for(b, origin);
+        wait_for_made(b, rank * b->held + b->passes[origin].chunk, origin);
         break;
     case SL_SPAN_REDUCE:
         wait_for_gradients(b, origin);
@@ -525,8 +542,9 @@ sl_pipeline_lay(const sl_pipeline *pipeline, const sl_pipeline_parts *parts, voi
     lay_others(&b);
     for (uint32_t r = 0; r < b.ranks; r++)
         tie_passes(&b, r);
-    for (uint32_t task = b.passes_count; task < b.tasks; task++)
-        tie_other(&b, task);
+    for (uint32_t lane = b.ranks; lane < parts->lanes; lane++)
+        for (uint32_t task = b.lane_first[lane]; task < b.lane_first[lane + 1]; task++)
+            tie_other(&b, lane % b.ranks, task);
     b.wait_first[b.tasks] = b.waited;
     assert(b.tasks <= parts->passes + parts->others && b.waited <= parts->waits);
 

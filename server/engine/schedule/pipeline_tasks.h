@@ -11,7 +11,7 @@ typedef struct sl_pipeline_parts {
     /* What the tasks are, each in bytes from the start. */
     size_t pass, seconds, lane_first, wait_first, wait, origin, kind, to;
     /* What is needed to lay them. */
-    size_t where, sent, beside, first, last, planned, order;
+    size_t where, sent, beside, first, last, rest, planned, order;
     /* What is needed to run them, in the same place. */
     size_t start, end, simulation;
     size_t bytes; /* UINT64_MAX as in sl_pipeline_size */

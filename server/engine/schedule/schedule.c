@@ -73,20 +73,6 @@ sl_schedule_ends_apart(const sl_plan *plan)
     return plan->pipeline > 1 && sl_schedule_directions(plan) == 1;
 }
 
-bool
-sl_schedule_splits_backward(const sl_plan *plan)
-{
-    switch (plan->schedule) {
-    case SL_SCHEDULE_ZB_H1:
-    case SL_SCHEDULE_ZB_H2:
-    case SL_SCHEDULE_ZB_V:
-    case SL_SCHEDULE_DUALPIPE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Whether the list of layers has an embedding and a head around its blocks. */
 static bool
 has_ends(const sl_model *model)
@@ -380,20 +366,21 @@ sl_schedule_in_flight_falls(const sl_plan *plan)
 }
 
 double
-sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy)
+sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy, double send_s)
 {
     if (plan->schedule == SL_SCHEDULE_ZB_H1)
-        return sl_larger(0.0, busy->backward_s - 2.0 * busy->weight_s);
-    return sl_schedule_splits_backward(plan) ? 0.0 : busy->backward_s / plan->virtual_pipeline;
+        return sl_larger(0.0, busy->backward_s + send_s - 2.0 * busy->weight_s);
+    return sl_schedule_splits_backward(plan) ? 0.0
+                                             : busy->backward_s / plan->virtual_pipeline + send_s;
 }
 
 double
-sl_schedule_fill_s(const sl_plan *plan, double forward_s)
+sl_schedule_fill_s(const sl_plan *plan, double forward_s, double send_s)
 {
     if (plan->schedule == SL_SCHEDULE_ZB_H2 || plan->schedule == SL_SCHEDULE_ZB_V ||
         plan->schedule == SL_SCHEDULE_DUALPIPE)
         return 0.0;
-    return forward_s / plan->virtual_pipeline;
+    return forward_s / plan->virtual_pipeline + send_s;
 }
 
 double

@@ -56,7 +56,11 @@ uint32_t sl_schedule_directions(const sl_plan *plan);
 bool sl_schedule_ends_apart(const sl_plan *plan);
 
 /** Whether gradients of weights may be computed apart from those of inputs, and later. */
-bool sl_schedule_splits_backward(const sl_plan *plan);
+static inline bool
+sl_schedule_splits_backward(const sl_plan *plan)
+{
+    return plan->schedule >= SL_SCHEDULE_ZB_H1;
+}
 
 /** The schedule that goes with so many chunks, the plan's own where it does. */
 sl_schedule sl_schedule_of(const sl_plan *plan);
@@ -248,14 +252,31 @@ typedef struct sl_pipeline_span {
 sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
                                   const sl_busy busy[SL_PIPELINE_MAX]);
 
-/** How much later the rank before ends its last backward [s]: backward / v, or backward less twice
- * the weights' gradients with ZB-H1; the other split schedules fill the drain. */
-double sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy);
+/** Whether no rank waits for all others before its optimizer (post-validation, Qi 2023 section 4):
+ * steps of ranks then follow one another, each on its own. */
+static inline bool
+sl_schedule_steps_alone(const sl_plan *plan)
+{
+    return plan->pipeline > 1 &&
+           (plan->schedule == SL_SCHEDULE_ZB_H2 || plan->schedule == SL_SCHEDULE_ZB_V);
+}
 
-/** How much later the rank after begins its first forward [s], one pass through a chunk; 0 where it
- * does not wait for that alone (DualPipe), or where steps follow one another without waiting for
- * all ranks. */
-double sl_schedule_fill_s(const sl_plan *plan, double forward_s);
+/** What each of such ranks takes from its first pass to its last, the longest of them span_s; of
+ * ZB-V, less of each the later it is in the pipeline by a pass of those before it and as long as it
+ * is not busy longer. */
+void sl_schedule_own_spans(const sl_plan *plan, uint64_t microbatches,
+                           const sl_busy busy[SL_PIPELINE_MAX], double span_s,
+                           double own_s[SL_PIPELINE_MAX]);
+
+/** How much later the rank before ends its last backward [s], to which it sends for send_s: that and
+ * backward / v, or with ZB-H1 backward less twice the weights' gradients; the other split schedules
+ * fill the drain. */
+double sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy, double send_s);
+
+/** How much later the rank after begins its first forward [s]: one pass through a chunk and a send;
+ * 0 where it does not wait for that alone (DualPipe), or where steps follow one another without
+ * waiting for all ranks. */
+double sl_schedule_fill_s(const sl_plan *plan, double forward_s, double send_s);
 
 /** Boundaries that the first micro-batch passes while a rank waits for it: p - 1, and p / 2 - 1
  * where they enter at both ends. */

@@ -1,4 +1,7 @@
 /* How long a step of a pipeline spans, in closed form. */
+#include <assert.h>
+#include <stddef.h>
+
 #include "engine/extremes.h"
 #include "engine/schedule/schedule_parts.h"
 
@@ -165,9 +168,10 @@ held_up_s(const sl_plan *plan, double m, const sl_busy *busy, const progress *ra
     return end_s;
 }
 
-/* 1F1B, ZB-H1 and ZB-H2, as sl_schedule_span says. */
+/* 1F1B, ZB-H1 and ZB-H2, as sl_schedule_span says; alone_s, or NULL: of each rank, from its own
+ * first pass on. */
 static double
-pairs_s(const sl_plan *plan, double m, const sl_busy *busy)
+pairs_s(const sl_plan *plan, double m, const sl_busy *busy, double *alone_s)
 {
     const bool by_itself = plan->schedule == SL_SCHEDULE_ZB_H2;
     const double reach = by_itself ? 2.0 : 1.0;
@@ -218,7 +222,10 @@ pairs_s(const sl_plan *plan, double m, const sl_busy *busy)
         if (by_itself && m < few_rounds * plan->pipeline)
             last_s = sl_larger(last_s, held_up_s(plan, m, busy, ranks, r));
         const double end_s = last_s + (sl_smaller(reach * r, m - 1.0) + 1.0) * own.weight_s;
-        span_s = sl_larger(span_s, by_itself ? end_s - fill_s : end_s);
+        const double taken_s = by_itself ? end_s - fill_s : end_s;
+        span_s = sl_larger(span_s, taken_s);
+        if (alone_s != NULL)
+            alone_s[r] = taken_s;
     }
     return span_s;
 }
@@ -323,7 +330,7 @@ span_of(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest)
     case SL_SCHEDULE_1F1B:
     case SL_SCHEDULE_ZB_H1:
     case SL_SCHEDULE_ZB_H2:
-        return pairs_s(plan, m, busy);
+        return pairs_s(plan, m, busy, NULL);
     case SL_SCHEDULE_DUALPIPE:
         return sl_schedule_dualpipe_s(plan, m, busy);
     case SL_SCHEDULE_ZB_V:
@@ -360,4 +367,30 @@ sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[
         .idle_ratio = span_s > 0.0 ? 1.0 - m * sum_s / (plan->pipeline * span_s) : 0.0,
         .slowest = slowest,
     };
+}
+
+/* Ranks of ZB-V: the later ones begin after forwards of those before them and end before their
+ * gradients of inputs. */
+static void
+zb_v_own_s(const sl_plan *plan, double m, const sl_busy *busy, double span_s, double *own_s)
+{
+    double edges_s = 0.0;
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        const sl_chunk_pass own = sl_pass_of(plan, &busy[r]);
+        own_s[r] = sl_larger(m * busy[r].all_s, span_s - edges_s);
+        edges_s += own.forward_s + own.input_s;
+    }
+}
+
+void
+sl_schedule_own_spans(const sl_plan *plan, uint64_t microbatches,
+                      const sl_busy busy[SL_PIPELINE_MAX], double span_s,
+                      double own_s[SL_PIPELINE_MAX])
+{
+    assert(sl_schedule_steps_alone(plan));
+    if (plan->schedule == SL_SCHEDULE_ZB_H2)
+        (void)pairs_s(plan, (double)microbatches, busy, own_s);
+    else
+        zb_v_own_s(plan, (double)microbatches, busy, span_s, own_s);
 }

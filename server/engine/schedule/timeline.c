@@ -62,30 +62,6 @@ persistent_bytes(const sl_memory *memory, uint32_t stage)
     return bytes;
 }
 
-/* Stages that never wait for all of them follow one another into the next step: it takes as long as
- * the longest of them, from its first task to its last. */
-static double
-longest_stage_s(const sl_pipeline_run *run)
-{
-    double begin_s[SL_PIPELINE_MAX], longest_s = 0.0;
-    bool gathered[SL_PIPELINE_MAX] = {false};
-
-    for (uint32_t r = 0; r < run->of->plan->pipeline; r++)
-        begin_s[r] = run->ranks[r].begin_s;
-    for (uint32_t task = 0; task < run->task_count; task++) {
-        const sl_event event = sl_pipeline_event(run, task);
-        if (event.kind != SL_SPAN_GATHER || (gathered[event.rank] && !run->of->gathers_first))
-            continue;
-        gathered[event.rank] = true;
-        begin_s[event.rank] -= event.end_s - event.start_s; /* just before its first pass */
-    }
-    for (uint32_t task = 0; task < run->task_count; task++) {
-        const sl_event event = sl_pipeline_event(run, task);
-        longest_s = fmax(longest_s, event.end_s - begin_s[event.rank]);
-    }
-    return longest_s;
-}
-
 static void
 sum_stages(const sl_stages_run *of, sl_timeline *out)
 {
@@ -104,7 +80,7 @@ sum_stages(const sl_stages_run *of, sl_timeline *out)
         end_s = fmax(end_s, rank->end_s);
         busy_s += rank->busy_s;
     }
-    out->step_s = of->pipeline.barrier ? run->step_s : longest_stage_s(run);
+    out->step_s = sl_stages_step_s(of);
     out->end_s = run->step_s;
     out->span_count = run->task_count;
     out->idle_ratio = end_s > begin_s ? 1.0 - busy_s / (out->stage_count * (end_s - begin_s)) : 0.0;

@@ -430,7 +430,7 @@ sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness
         kept[l] = b.cost[l].passes.kept_bytes;
         gathered[l] = b.cost[l].travels.gathered_bytes;
     }
-    lay_passes(&b, time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value);
+    lay_passes(&b, time->update_s);
     lay_down(&b);
     lay_up(&b);
     if (b.lent_devices > 0)

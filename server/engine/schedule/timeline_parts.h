@@ -16,6 +16,20 @@ sl_pipeline_size sl_stages_size(const sl_memory_case *c);
 void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
                         const double *sizes, void *scratch, const sl_stages_run **out);
 
+/** From the first task of a step to its end: of all ranks, or, where they step on their own, of the
+ * one that takes longest. */
+double sl_stages_step_s(const sl_stages_run *run);
+
+/** A step, and what is left of it without updates, without parameters and gradients too, and with
+ * nothing to send at all [s]. */
+typedef struct sl_stages_taken {
+    double all_s, before_update_s, sent_s, silent_s;
+} sl_stages_taken;
+
+/** `apart`: more than the step itself. Scratch as sl_stages_simulate has. */
+void sl_stages_take(const sl_memory_case *c, const sl_time *time, bool apart, void *scratch,
+                    sl_stages_taken *out);
+
 /** Lanes of layers: passes, then the optimizer; copies to the host, and from it; parameters and
  * gradients of ranks; gradients of copies of those. */
 enum {

@@ -34,18 +34,17 @@ sl_stages_size(const sl_memory_case *c)
 
 /* Times of a chunk: the parts of the rank's that fall to it. */
 static void
-set_work(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl_chunk_cost *cost)
+set_work(const sl_memory_case *c, const sl_rank_time *t, sl_chunk_cost *cost)
 {
-    const sl_rank_time t = sl_step_rank(c, held, stage);
     const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
 
     cost->work = (sl_work_seconds){
-        .forward_s = copies * sl_pass_s(&t.forward),
-        .backward_input_s = copies * (sl_pass_s(&t.backward) + sl_pass_s(&t.again) - t.weight_s),
-        .backward_weight_s = copies * t.weight_s,
+        .forward_s = copies * sl_pass_s(&t->forward),
+        .backward_input_s = copies * (sl_pass_s(&t->backward) + sl_pass_s(&t->again) - t->weight_s),
+        .backward_weight_s = copies * t->weight_s,
     };
-    cost->forward_exchange_s = copies * t.forward.expert_s;
-    cost->backward_exchange_s = copies * (t.backward.expert_s + t.again.expert_s);
+    cost->forward_exchange_s = copies * t->forward.expert_s;
+    cost->backward_exchange_s = copies * (t->backward.expert_s + t->again.expert_s);
 }
 
 static void
@@ -99,12 +98,22 @@ lost_s(const sl_memory_case *c, double seconds, double exposed_s)
     return ratio < 1.0 ? ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio) : 0.0;
 }
 
+/* Seconds that travel beside a pass, of which they hide under computing alone, as on one stage: the
+ * rest of the pass is spread over it, and they stand still then. */
+static double
+beside_s(double seconds, double computing_s, double pass_s)
+{
+    if (seconds >= computing_s)
+        return seconds > 0.0 ? seconds + pass_s - computing_s : 0.0;
+    return seconds * pass_s / computing_s;
+}
+
 /* What of a rank's traffic over its data group falls to one of its chunks, of which its own first
  * pass and its last hide all but the first piece and the last; to the first chunk, whose parameters
  * are wanted first and whose gradients end last, what passes of all of them lose to it. */
 static void
 set_data(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d, double part,
-         const sl_held *held, sl_chunk_cost *cost)
+         const sl_held *held, const sl_rank_time *own, sl_chunk_cost *cost)
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan) /
                      sl_schedule_copies(c->plan); /* of each copy */
@@ -120,8 +129,21 @@ set_data(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_ti
     const double reduced_s = d->rounds.reduces == 1.0 ? part * reduce_s : 0.0;
     const double needed_s = d->whole ? gather_s : fmin(d->first_s, gather_s);
     const double last_s = d->whole ? reduced_s : fmin(d->last_s, reduced_s);
+    const double copies = sl_schedule_copies(c->plan);
+    const double forward_s = sl_pass_s(&own->forward);
+    const double backward_s = sl_pass_s(&own->backward) + sl_pass_s(&own->again);
     cost->gather_beside_s = gather_s - needed_s;
     cost->reduce_beside_s = reduced_s - last_s;
+    if (c->software->overlap_parameter_gather)
+        cost->gather_beside_s =
+            beside_s(gather_s - needed_s, copies * own->forward.computing_s, copies * forward_s);
+    if (c->software->overlap_gradient_reduce && !sl_states_reduces_after(c->workload, c->plan))
+        cost->reduce_beside_s =
+            sl_schedule_splits_backward(c->plan)
+                ? reduced_s - last_s
+                : beside_s(reduced_s - last_s,
+                           copies * (own->backward.computing_s + own->again.computing_s),
+                           copies * backward_s);
     cost->gather_s = needed_s;
     cost->reduce_s = last_s;
     const double lost = sl_schedule_directions(c->plan) == 2 ? part : 1.0; /* the other's is open */
@@ -147,39 +169,27 @@ set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
         sl_schedule_part(model, c->plan, &held, &stage);
         const sl_elements elements = sl_states_stage(model, c->prices, &stage);
         costs[i] = (sl_chunk_cost){0};
-        set_work(c, &held, &stage, &costs[i]);
+        const sl_rank_time own = sl_step_rank(c, &held, &stage);
+        set_work(c, &own, &costs[i]);
         set_kept(c, &held, &stage, &costs[i]);
         set_send(c, &held, &costs[i]);
-        set_data(c, &groups, &d, elements.all / fmax(1.0, holding->elements.all), &held, &costs[i]);
+        set_data(c, &groups, &d, elements.all / fmax(1.0, holding->elements.all), &held, &own,
+                 &costs[i]);
     }
 }
 
-/* The longest optimizer step is the term's; others go with their elements. Both ends add up what
- * they share before theirs. */
+/* Both ends add up what they share before their update. */
 static void
 set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
 {
     const uint32_t last = c->plan->pipeline - 1;
-    double most = 0.0;
-    double takes[SL_PIPELINE_MAX]; /* elements over the rate they are stepped on at */
     double bytes = 0.0;
     sl_level level = SL_LEVEL_NETWORK;
     const double tied_s = sl_step_tied_s(c, &bytes, &level);
 
-    for (uint32_t r = 0; r <= last; r++) {
-        sl_memory_case space;
-        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
-        takes[r] = sl_holding_of(c->holdings, r)->elements.all;
-        if (here->cluster != c->cluster)
-            takes[r] *= c->cluster->accelerator.memory_bytes_per_s /
-                        here->cluster->accelerator.memory_bytes_per_s;
-        most = fmax(most, takes[r]);
-    }
-    for (uint32_t r = 0; r <= last; r++) { /* most is 0 where the host has all of it */
-        const double part = most > 0.0 ? takes[r] / most : 1.0;
-        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value * part +
-                 (r == 0 || r == last ? tied_s : 0.0);
-    }
+    sl_step_updates(c, time->update_s, out);
+    out[0] += tied_s;
+    out[last] += tied_s;
 }
 
 void
@@ -210,7 +220,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         .optimizer_s = optimizer_s,
         /* The norm of all gradients, but where the step is validated after it (Qi 2023 section
          * 4). */
-        .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,
+        .barrier = !sl_schedule_steps_alone(plan),
         .overlaps_sends = c->software->overlap_pipeline,
         .data_scale_up = scale_up,
         .gathers_first = !c->software->overlap_parameter_gather,
@@ -221,4 +231,71 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
     assert(done); /* an order that exists ends */
     (void)done;
     *out = run;
+}
+
+/* Stages that never wait for all of them follow one another into the next step: it takes as long as
+ * the longest of them, from its first task to its last. */
+static double
+longest_stage_s(const sl_pipeline_run *run)
+{
+    double begin_s[SL_PIPELINE_MAX], longest_s = 0.0;
+    bool gathered[SL_PIPELINE_MAX] = {false};
+
+    for (uint32_t r = 0; r < run->of->plan->pipeline; r++)
+        begin_s[r] = run->ranks[r].begin_s;
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        if (event.kind != SL_SPAN_GATHER || (gathered[event.rank] && !run->of->gathers_first))
+            continue;
+        gathered[event.rank] = true;
+        begin_s[event.rank] -= event.end_s - event.start_s; /* just before its first pass */
+    }
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        longest_s = fmax(longest_s, event.end_s - begin_s[event.rank]);
+    }
+    return longest_s;
+}
+
+double
+sl_stages_step_s(const sl_stages_run *run)
+{
+    return run->pipeline.barrier ? run->run.step_s : longest_stage_s(&run->run);
+}
+
+/* Without what was taken out of the costs. */
+static double
+again_s(sl_stages_run *run, void *scratch)
+{
+    const bool done = sl_pipeline_simulate(&run->pipeline, scratch, &run->run);
+
+    assert(done);
+    (void)done;
+    return sl_stages_step_s(run);
+}
+
+void
+sl_stages_take(const sl_memory_case *c, const sl_time *time, bool apart, void *scratch,
+               sl_stages_taken *out)
+{
+    const sl_stages_run *first = NULL;
+    const uint32_t chunks = c->plan->pipeline * sl_schedule_held(c->plan);
+
+    sl_stages_simulate(c, time, NULL, NULL, scratch, &first);
+    *out = (sl_stages_taken){.all_s = sl_stages_step_s(first)};
+    if (!apart)
+        return;
+    sl_stages_run *run = scratch;
+    sl_chunk_cost *costs = (sl_chunk_cost *)(void *)((char *)scratch + aligned(sizeof *run));
+    void *space =
+        (char *)costs + costs_bytes(c->plan) + aligned(c->plan->pipeline * sizeof(double));
+    run->pipeline.optimizer_s = NULL;
+    out->before_update_s = again_s(run, space);
+    for (uint32_t i = 0; i < chunks; i++)
+        costs[i].gather_s = costs[i].gather_beside_s = costs[i].reduce_beside_s =
+            costs[i].reduce_s = 0.0;
+    out->sent_s = again_s(run, space);
+    for (uint32_t i = 0; i < chunks; i++)
+        costs[i].send_s = 0.0;
+    out->silent_s = again_s(run, space);
 }
