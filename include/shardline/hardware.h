@@ -254,8 +254,9 @@ typedef struct sl_software {
     bool named_only;   /* meant by its name alone, not by that of the framework */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
-    bool splits_sequence; /* has sequence parallelism beside tensor parallelism */
-    bool scatter_sends;   /* stages send 1/t of the hidden state, gathered in the tensor group */
+    bool splits_sequence;  /* has sequence parallelism beside tensor parallelism */
+    bool regathers_inputs; /* of products, in backward; else what was gathered is kept whole */
+    bool scatter_sends;    /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */

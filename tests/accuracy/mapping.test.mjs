@@ -228,3 +228,31 @@ test('a row whose lengths vary is asked so', () => {
     assert.equal(workload({ notes: 'packed' }).documents, undefined);
     assert.equal(workload({ notes: 'longest sequence that fits' }).documents, undefined);
 });
+
+test('words of tools beside the known ones: autocast, adapters on all of attention, AutoModel', () => {
+    assert.equal(workload({ precision_layout: 'fp32 params, bf16 amp' }).precision, 'bf16');
+    assert.equal(workload({ precision_layout: 'fp32 params, fp16 autocast' }).precision, 'fp16');
+    assert.equal(workload({ precision_layout: 'fp32' }).precision, 'fp32');
+    assert.deepEqual(workload({ peft: 'LoRA q, k, v, o' }).adapter.targets,
+        ['q_proj', 'k_proj', 'v_proj', 'o_proj']);
+    assert.deepEqual(workload({ peft: 'LoRA q, k, v' }).adapter.targets,
+        ['q_proj', 'k_proj', 'v_proj']);
+    const automodel = workload({ framework: 'NeMo AutoModel', sharding: '' });
+    assert.deepEqual([automodel.framework, automodel.software], ['fsdp2', 'automodel-2025']);
+});
+
+test("nanotron's stage 1 of ZeRO is its own, that of DeepSpeed's kin is not", () => {
+    const of = (framework) => {
+        const { framework: mechanism, software } = workload({ framework, sharding: 'zero-1' });
+        return [mechanism, software];
+    };
+    assert.deepEqual(of('nanotron'), ['megatron', 'nanotron-2024']);
+    assert.deepEqual(of('Megatron-DeepSpeed'), ['deepspeed', undefined]);
+    assert.deepEqual(of('GPT-NeoX'), ['deepspeed', undefined]);
+});
+
+test('94 GB of an H100 are the NVL part in one node and what CUDA shows of 96 GB in more', () => {
+    const part = (num_gpus) => request({ ...dense, gpu: 'H100 94GB', num_gpus }).cluster.accelerator;
+    assert.equal(part('8'), 'nvidia-h100-nvl-94gb');
+    assert.equal(part('16'), 'nvidia-h100-sxm5-80gb');
+});

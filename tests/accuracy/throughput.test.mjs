@@ -1,6 +1,7 @@
 /** Rows of measured steps to requests, one of each family of sources, and what counts of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { knownRelease } from './lib/releases.mjs';
 import { requestOf } from './lib/request.mjs';
 import { throughput } from './lib/sections.mjs';
 import { scoreSources } from './lib/score.mjs';
@@ -236,4 +237,21 @@ test('a rate of tokens is a step, a rate of FLOPs is not', () => {
     assert.equal(throughput.unscorable(rated), undefined);
     const unrated = throughputRow({ ...gpt, measured_step_s: '', measured_tflops_per_gpu: '150' });
     assert.match(throughput.unscorable(unrated), /neither the time of a step nor a rate/);
+});
+
+test('a release that is not known runs as its neighbour within a year', () => {
+    for (const [said, known] of [['nemo-24.07', 'nemo-24.07'], ['nemo-24.11', 'nemo-24.07'],
+        ['mbridge-26.10', 'mbridge-26.08'], ['mbridge-25.10', 'mbridge-25.09'],
+        ['torchtitan-2025-07', 'torchtitan-2025-06'], ['torchtitan-2024-05', 'torchtitan-2024-12'],
+        ['torchtitan-2026-07', 'torchtitan-2025-09'], ['megatron-lm-2023', 'megatron-lm-2022'],
+        ['megatron-lm-2024', undefined], ['a-tool-1.0', undefined], ['', undefined]])
+        assert.equal(knownRelease(said), known, said);
+    const nemo = { ...bridge, framework: 'NeMo Framework / Megatron-Core' };
+    assert.equal(request({ ...nemo, software: 'nemo-24.11' }).workload.software, 'nemo-24.07');
+    assert.equal(request({ ...nemo, software: '' }).workload.software, 'nemo-24.07');
+});
+
+test('dropped tokens are the flag of the table as well as the word of its notes', () => {
+    for (const words of [{ flags: 'token_drop' }, { flags: '', notes: 'tokendrop' }])
+        assert.equal(request({ ...bridge, ...words }).workload.moe.dispatcher, 'alltoall');
 });

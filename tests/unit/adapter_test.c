@@ -584,6 +584,7 @@ static void
 wide_copies_are_of_the_whole_sequence(void)
 {
     sl_question q = cut_question(&lora, SL_FRAMEWORK_FSDP2);
+    software.regathers_inputs = false;
     const double wide = block_per_token(&q);
 
     q.workload.adapter.half = true;

@@ -125,6 +125,7 @@ sl_fixture_software(void)
         .fragmentation_high_ratio = 1.093,
         .exchange_kept = true,
         .splits_sequence = true,
+        .regathers_inputs = true,
         .weight_gradient_fused = true,
         .overlap_loss_ratio = 0.3,
         .step_overhead_s = 0.0,

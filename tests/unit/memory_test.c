@@ -150,6 +150,23 @@ tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it(void)
                    "Korthikanti 2022 eq. 4");
 }
 
+/* nanotron's tensor_parallel functional.py: F.linear saves what differentiable_all_gather gave. */
+static void
+inputs_that_are_not_gathered_again_stay_whole(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double sbh = 2048.0 * 1024.0;
+
+    q.workload.dropout = true;
+    q.plan.tensor = 4;
+    q.plan.data = 2;
+    q.plan.sequence = true;
+    const double regathered = block_bytes(&q);
+    software.regathers_inputs = false;
+    sl_expect_near(block_bytes(&q) - regathered, 2.0 * 2.0 * (1.0 - 1.0 / 4.0) * sbh, 1e-12,
+                   "of the queries' product and of the first of the MLP");
+}
+
 static void
 flash_attention_replaces_scores_by_row_statistics(void)
 {
@@ -502,6 +519,7 @@ static const sl_case cases[] = {
     SL_CASE(selective_recomputation_drops_the_scores_only),
     SL_CASE(full_recomputation_keeps_the_block_input),
     SL_CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
+    SL_CASE(inputs_that_are_not_gathered_again_stay_whole),
     SL_CASE(flash_attention_replaces_scores_by_row_statistics),
     SL_CASE(a_gated_block_keeps_its_own_sum),
     SL_CASE(a_rank_keeps_a_whole_key_value_head_where_there_are_too_few),

@@ -227,6 +227,7 @@ inputs_of_cut_products_stay_whole_outside_megatron(void)
 
     for (uint32_t i = 0; i < 2; i++) {
         sl_question q = llama_question(i == 0 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_FSDP2, 3);
+        software.regathers_inputs = i == 0;
         q.plan.zero_stage = i == 0 ? 1 : 3;
         q.plan.tensor = 2;
         q.plan.data = 4;

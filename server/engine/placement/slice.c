@@ -355,14 +355,6 @@ sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
     return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
 }
 
-/* Megatron gathers a product's input again in backward; PyTorch's tensor parallelism keeps it
- * whole. */
-static bool
-keeps_gathered(const sl_slice *slice)
-{
-    return slice->framework != SL_FRAMEWORK_MEGATRON;
-}
-
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -417,7 +409,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         if (op->experts > 0) /* what arrived: already this rank's part */
             return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
         return e * sl_slice_inputs(slice, op) * tokens /
-               (op->cut == SL_CUT_ROW || keeps_gathered(slice) ? 1.0 : slice->spread);
+               (op->cut == SL_CUT_ROW || !slice->software->regathers_inputs ? 1.0 : slice->spread);
     case SL_OPERATOR_ATTENTION:
         return attention_saved_bytes(slice, op);
     case SL_OPERATOR_ACTIVATION: {

@@ -15,7 +15,9 @@ const parts = [
     [/H800.*PCIe/i, 'nvidia-h800-pcie-80gb'],
     [/H800/i, 'nvidia-h800-sxm5-80gb'],
     [/H20\b/i, 'nvidia-h20-96gb'],
-    [/H100.*(NVL|94 ?GB)/i, 'nvidia-h100-nvl-94gb'],
+    [/H100.*NVL/i, 'nvidia-h100-nvl-94gb'],
+    // Boards of pairs are one node; of several nodes it is the 96 GB part, by what CUDA shows.
+    [/H100.*94 ?GB/i, (gib, match, nodes) => (nodes > 1 ? 'nvidia-h100-sxm5-80gb' : 'nvidia-h100-nvl-94gb')],
     [/H100.*PCIe/i, 'nvidia-h100-pcie-80gb'],
     [/H100/i, 'nvidia-h100-sxm5-80gb'],
     [/A800.*PCIe/i, 'nvidia-a800-pcie-80gb'],
@@ -117,7 +119,7 @@ export function clusterOf(row) {
     while (devices !== undefined && devices % perNode !== 0)
         perNode--;
     return known({
-        accelerator: typeof part === 'function' ? part(gib, pattern.exec(first)) : part,
+        accelerator: typeof part === 'function' ? part(gib, pattern.exec(first), devices / perNode) : part,
         node_type: firstMatch(boards, `${row.source}, ${row.notes}`),
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,

@@ -1,7 +1,7 @@
 /** What a recipe of Megatron-Bridge sets that no column of a row says (recipes.csv). */
 import { readFileSync } from 'node:fs';
 import { readFacts } from './csv.mjs';
-import { count } from './words.mjs';
+import { count, tokenDrop } from './words.mjs';
 
 const recipes = readFacts(readFileSync(new URL('../recipes.csv', import.meta.url), 'utf8'));
 const degrees = ['pp', 'vpp', 'ep'];
@@ -18,7 +18,7 @@ function isOf(recipe, row) {
 /** Words for the notes of a row: its dispatcher, and whether tokens travel under computing. */
 export function recipeOf(row) {
     const recipe = recipes.find((one) => isOf(one, row));
-    if (recipe === undefined || /\btokendrop\b/.test(row.notes)) // a recipe of its own
+    if (recipe === undefined || tokenDrop.test(`${row.flags} ${row.notes}`)) // a recipe of its own
         return '';
     const dispatcher = recipe.dispatcher === 'alltoall' ? 'all-to-all dispatcher' : recipe.dispatcher;
     return `, ${dispatcher}${recipe.overlap === '1' ? ', moe_a2a_overlap' : ''}`;

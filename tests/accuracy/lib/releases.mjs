@@ -7,6 +7,31 @@ export const releaseFrameworks = new Map(readFacts(readFileSync(
     .flatMap(({ name, aliases, framework }) => `${name}|${aliases}`.split('|')
         .filter((release) => release !== '').map((release) => [release, framework])));
 
+const NEIGHBOUR_YEARS = 1;
+
+/** "nemo-24.09" as its family and its numbers, which then sort as text; years may have two digits. */
+function numbered(release) {
+    const [, family, version = ''] = /^(.+?)-(\d[\d.-]*)/.exec(release) ?? [];
+    const numbers = version.match(/\d+/g) ?? [];
+    return { family, digits: numbers[0]?.length, year: Number(numbers[0]),
+        age: numbers.map((number) => number.padStart(4, '0')).join('.') };
+}
+
+/**
+ * A release that the server does not know runs as the last known one before it of its family, or,
+ * older than all, as the first, where not more than a year lies between; else it is not known.
+ */
+export function knownRelease(release) {
+    if (releaseFrameworks.has(release))
+        return release;
+    const { family, digits, year, age } = numbered(release);
+    const near = [...releaseFrameworks.keys()].map((name) => ({ name, ...numbered(name) }))
+        .filter((one) => one.family === family && one.digits === digits
+            && Math.abs(one.year - year) <= NEIGHBOUR_YEARS)
+        .sort((left, right) => (left.age < right.age ? -1 : 1));
+    return (near.findLast((one) => one.age < age) ?? near[0])?.name;
+}
+
 /**
  * Which release a row ran, where its own column says less. Of llm-foundry the tables of Composer's
  * mixed precision DEFAULT are those of the container of PyTorch 2.1 (scripts/train/benchmarking/sweep.sh);
@@ -42,5 +67,5 @@ export function titanRelease({ source, framework }) {
         return NEWEST_TRACED;
     const month = /\b20\d\d-\d\d\b/.exec(source)?.[0]
         ?? months.find(([pattern]) => pattern.test(source))?.[1];
-    return month === undefined ? NEWEST : `torchtitan-${month}`;
+    return (month === undefined ? undefined : knownRelease(`torchtitan-${month}`)) ?? NEWEST;
 }

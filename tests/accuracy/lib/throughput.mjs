@@ -4,9 +4,9 @@
  * row or by source; what no column says comes from the published configuration of the model.
  */
 import { recipeOf } from './recipes.mjs';
-import { foundryRelease, releaseFrameworks } from './releases.mjs';
+import { foundryRelease, knownRelease } from './releases.mjs';
 import { completeRow } from './request.mjs';
-import { count, firstMatch, truth } from './words.mjs';
+import { count, firstMatch, tokenDrop, truth } from './words.mjs';
 
 /**
  * By name, under what the row says itself: dense layers, shared experts and ranks of latent
@@ -31,7 +31,7 @@ const shardings = [
 ];
 
 /** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
-const memories = [[/H100.*\b96 ?GB/i, '94.99']];
+const memories = [[/H100.*\b9[46] ?GB/i, '94.99']];
 
 /**
  * What NVIDIA's recipes adapt: linear_qkv alone, Megatron-Bridge's (scripts/performance,
@@ -108,7 +108,7 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
 /** What of a row's notes and source the mapping reads beside its flags. */
-const wordsOf = ({ source, notes }) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/,
+const wordsOf = ({ source, notes }) => [tokenDrop, /(?<=^|, )no_sync(?=$|,)/,
     /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/]
     .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
@@ -128,8 +128,8 @@ export function throughputRow(raw) {
         source: row.id.replace(/-\d+$/, '') || row.source,
         completeness: completenessOf(row),
         measured_step_s: stepOf(row),
-        // Of another one than the server knows every profile of the framework stays open.
-        software: releaseFrameworks.has(row.software) ? foundryRelease(row) : '',
+        // Of one without a known neighbour every profile of the framework stays open.
+        software: knownRelease(foundryRelease(row)) ?? '',
         model,
         L: row.layers,
         h: row.hidden,

@@ -7,6 +7,9 @@ export function firstMatch(list, text) {
     return list.find(([pattern]) => pattern.test(text ?? ''))?.[1];
 }
 
+/** Experts padded to their capacity, in the words of tables and of notes. */
+export const tokenDrop = /token[-_ ]?drop/i;
+
 /** A whole number of at least `least`, or undefined for a blank and for anything else. */
 export function count(text, least = 0) {
     const number = Number(text);

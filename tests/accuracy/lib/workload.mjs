@@ -1,12 +1,12 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
 import { releaseFrameworks, titanRelease } from './releases.mjs';
-import { count, firstMatch, known, pairs, truth } from './words.mjs';
+import { count, firstMatch, known, pairs, tokenDrop, truth } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
 const frameworks = [
     [/fsdp1/i, 'fsdp1'],
     [/fsdp ?2/i, 'fsdp2'],
-    [/torchtitan/i, 'fsdp2'],
+    [/torchtitan|automodel/i, 'fsdp2'],
     [/megatron|\bnemo\b|gpt-?neox|megascale|nanotron/i, 'megatron'],
     [/deepspeed|zero[ -]?[0-3]|low-?level-?zero/i, 'deepspeed'],
     [/fsdp|full_shard|shard_grad_op|hybrid_shard|hsdp/i, 'fsdp2'],
@@ -18,6 +18,9 @@ const frameworks = [
 const profiles = [
     [/^internlm\b/i, 'internlm-2023'],
     [/megatron-bridge/i, 'mbridge-26.04'],
+    [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
+    [/\bautomodel\b/i, 'automodel-2025'],
+    [/^nanotron\b/i, 'nanotron-2024'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
 
@@ -27,7 +30,8 @@ const finetuners = /torchtune|\bHF\b|peft|unsloth|colossal|lightning|litgpt|llam
 const quantizedPrecisions = [[/nvfp4/i, 'nvfp4'], [/mxfp8/i, 'mxfp8'], [/float8|fp8/i, 'fp8']];
 const precisions = [
     ...quantizedPrecisions,
-    [/bf16 compute/i, 'bf16'],
+    [/bf16 (compute|amp|autocast|mixed)/i, 'bf16'],
+    [/fp16 (compute|amp|autocast|mixed)/i, 'fp16'],
     [/^tf32/i, 'tf32'],
     [/^fp32/i, 'fp32'],
     [/bf16|bfloat16/i, 'bf16'],
@@ -133,6 +137,7 @@ const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
 const adapterTargets = [
     [/all[ -]linear.*output/i, [...linearTargets, 'lm_head']],
     [/all[ -]linear/i, linearTargets],
+    [/\bq, ?k, ?v,? (and )?o\b/i, ['q_proj', 'k_proj', 'v_proj', 'o_proj']],
     [/\bq, ?k, ?v\b/i, ['q_proj', 'k_proj', 'v_proj']],
     [/\bq, ?v\b/i, attentionTargets],
     [/\bMLP\b/i, mlpTargets],
@@ -229,7 +234,7 @@ function moeOf(row) {
         dispatcher: firstMatch([[/hybridep/i, 'hybridep'], [/deepep/i, 'deepep'],
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
-            [/tokendrop/i, 'alltoall']], row.notes),
+            [tokenDrop, 'alltoall']], row.notes),
         overlap: /moe_a2a_overlap/.test(row.notes) || undefined,
     });
 }
@@ -264,6 +269,10 @@ export function frameworkOf(row) {
     const said = releaseFrameworks.get(row.software) ?? firstMatch(frameworks, row.sharding);
     const own = firstMatch(frameworks, row.framework);
     const cuts = (count(row.tp, 2) ?? count(row.pp, 2)) !== undefined;
+    // Megatron and its kin have a stage 1 of their own, but where DeepSpeed is beneath.
+    if (own === 'megatron' && /zero[ -]?[01]\b/i.test(row.sharding)
+        && !/deepspeed|neox/i.test(row.framework))
+        return own;
     return said ?? (cuts && own === 'ddp' ? undefined : own);
 }
 
