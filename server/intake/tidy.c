@@ -209,20 +209,26 @@ sl_tidy_prompts(const sl_raw *raw, sl_arena *arena)
     return blank_around(raw, from, to, arena, &out) ? out : *raw;
 }
 
-/* Bytes of "gpu01: " or " 3: " at the beginning of a line; 0 where none stands. *word: where the
- * host begins. */
+/* Where the host or task of a line stands. */
+typedef struct speaker {
+    const char *at; /* NULL: nobody yet */
+    size_t length;
+} speaker;
+
+/* Bytes of "gpu01: " or " 3: " at the beginning of a line; 0 where none stands. */
 static size_t
-prefix_size(const char *line, size_t length, size_t *word)
+prefix_size(const char *line, size_t length, speaker *who)
 {
     size_t at = 0;
 
     while (at < length && line[at] == ' ')
         at++;
-    *word = at;
+    who->at = line + at;
     while (at < length && (isalnum((unsigned char)line[at]) || strchr("-_.", line[at]) != NULL) &&
            line[at] != '\0')
         at++;
-    if (at == *word || at == length || line[at] != ':')
+    who->length = (size_t)(line + at - who->at);
+    if (who->length == 0 || at == length || line[at] != ':')
         return 0;
     at++;
     return at == length || line[at] == '\r' ? at : line[at] == ' ' ? at + 1 : 0;
@@ -240,31 +246,36 @@ begins_node(const char *line, size_t length)
  * anything. */
 typedef enum prefixes { PREFIXES_NONE, PREFIXES_OF_NODES, PREFIXES_OF_TASKS } prefixes;
 
+static bool
+is_number(const speaker *who)
+{
+    size_t digits = 0;
+
+    while (digits < who->length && isdigit((unsigned char)who->at[digits]))
+        digits++;
+    return digits == who->length;
+}
+
 static prefixes
 find_prefixes(const sl_raw *raw)
 {
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
     const char *line = NULL;
-    size_t length = 0, word = 0;
+    size_t length = 0;
+    speaker who;
     bool numbered = true, any = false;
 
     while (lines.number < LINES_BEFORE_MAX && sl_lines_next(&lines, &line, &length)) {
-        const size_t size = prefix_size(line, length, &word);
+        const size_t size = prefix_size(line, length, &who);
         if (size > 0 && begins_node(line + size, length - size))
             return PREFIXES_OF_NODES;
         if (trimmed(line, length) == 0)
             continue;
         any = true;
-        numbered = numbered && size > 0 && line[word + strspn(line + word, "0123456789")] == ':';
+        numbered = numbered && size > 0 && is_number(&who);
     }
     return any && numbered ? PREFIXES_OF_TASKS : PREFIXES_NONE;
 }
-
-/* Where the host or task of a line stands. */
-typedef struct speaker {
-    const char *at; /* NULL: nobody yet */
-    size_t length;
-} speaker;
 
 /* Whether another speaks than the one of the node that is being read, or of all tasks. */
 static bool
@@ -317,9 +328,8 @@ sl_tidy_prefixes(const sl_raw *raw, sl_arena *arena, sl_raw *out, sl_errors *err
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the lines");
     memcpy(text, raw->text, raw->size);
     while (sl_lines_next(&lines, &line, &length)) {
-        size_t word = 0;
-        const size_t size = prefix_size(line, length, &word);
-        const speaker now = {line + word, size > 0 ? strcspn(line + word, ":") : 0};
+        speaker now;
+        const size_t size = prefix_size(line, length, &now);
         if (size > 0 && takes_turn(kind, &known, &now, line + size, length - size))
             return refuse_turns(kind, lines.number, err);
         memset(text + (line - raw->text), ' ', size);
