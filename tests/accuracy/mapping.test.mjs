@@ -57,6 +57,8 @@ test('a torchtitan row runs the release of its source, with the loss that releas
         ['torchtitan-2024-12', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit e23bb707d', ce_impl: 'chunked CE' }),
         ['torchtitan-2025-03', 'chunked']);
+    assert.equal(of({ ce_impl: 'chunked, compiled' })[1], 'chunked');
+    assert.equal(of({ ce_impl: 'chunked/compiled CE' })[1], 'fused');
     assert.deepEqual(of({ source: 'torchtitan of 2025-06', compile: '1' }),
         ['torchtitan-2025-06', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),

@@ -190,8 +190,9 @@ note_sharding(const sl_question *question, sl_estimate *out)
     if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
         sl_note_add(
             out, false, "op_sac_policy",
-            "op_sac keeps every other product and the attention, as torchtitan does; half of the "
-            "rest of forward is priced as run again");
+            "op_sac keeps every other product and the attention, as torchtitan does; products of "
+            "experts, half of the rest of forward and gathers of tensor parallelism are priced as "
+            "run again");
     note_offload(question, out);
     note_adapter(question, out);
     if (out->workload.graphs != SL_GRAPHS_NONE)

@@ -497,36 +497,10 @@ runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
     return false;
 }
 
-static sl_traffic
-difference(const sl_traffic *after, const sl_traffic *before)
+static bool
+is_grouped(const sl_operator *op)
 {
-    return (sl_traffic){after->calls - before->calls, after->bytes - before->bytes,
-                        after->busy_s - before->busy_s, after->exposed_s - before->exposed_s};
-}
-
-static void
-add_traffics(sl_traffic *to, sl_traffic more)
-{
-    to->calls += more.calls;
-    to->bytes += more.bytes;
-    to->busy_s += more.busy_s;
-    to->exposed_s += more.exposed_s;
-}
-
-/* Adds what an operator added to its kind's forward to what its modules run again. */
-static void
-add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
-{
-    again->forward_s += after->forward_s - before->forward_s;
-    again->issued += after->forward_issued - before->forward_issued;
-    again->awaited += after->forward_awaited - before->forward_awaited;
-    again->matmul_flops += after->matmul_flops - before->matmul_flops;
-    again->attention_flops += after->attention_flops - before->attention_flops;
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        add_traffics(&again->tensor[i],
-                     difference(&after->tensor_forward[i], &before->tensor_forward[i]));
-    add_traffics(&again->context, difference(&after->context_forward, &before->context_forward));
-    add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
+    return op->kind == SL_OPERATOR_MATMUL && op->experts > 0;
 }
 
 /* The operators from `begin` up to `end`. */
@@ -538,15 +512,18 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
 
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
-        const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
+        const bool grouped = i < stop && is_grouped(&kind->operators[i]);
+        const sl_kind_price before = again || grouped || i >= stop ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)
-            add_rerun(&out->again, out, &before);
+            sl_price_add_rerun(&out->again, out, &before);
+        if (grouped)
+            sl_price_add_rerun(&out->grouped, out, &before);
         if (i >= stop)
-            add_rerun(&out->tail, out, &before);
+            sl_price_add_rerun(&out->tail, out, &before);
     }
     /* Fused kernels rebuild their scores by themselves. */
     if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&

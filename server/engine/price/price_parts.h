@@ -39,6 +39,10 @@ void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, 
  */
 double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
 
+/** Adds what an operator added to its kind's forward, between `before` and `after`, to a part of it
+ * that runs again. */
+void sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before);
+
 /** Operators of PyTorch that one of ours is issued as. */
 typedef struct sl_issued {
     double forward, backward;

@@ -71,8 +71,8 @@ const attentions = [
 
 const losses = [
     [/CCE/, 'cut'],
+    [/chunked(?!\/)|tiled|liger/i, 'chunked'],
     [/compiled/i, 'fused'],
-    [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
     [/bf16 logits/i, 'eager_16bit'],
