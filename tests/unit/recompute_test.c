@@ -470,6 +470,24 @@ recompute_by_operators_gathers_again(void)
                    none + (full - none) / 2.0, 1e-9, "gathers alone");
 }
 
+/* What the last product of experts gave is no input of anything: it is not sent back again. Shared
+ * experts come before. */
+static void
+what_stops_early_does_not_bring_tokens_back(void)
+{
+    sl_question q = latent_question();
+
+    q.plan.expert = 4;
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    const double none = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.5 * none, 1e-9, "six ways in place of four");
+    software.rebuild_stops = true;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.25 * none, 1e-9, "five");
+}
+
 /* Without a policy that keeps it, what went to experts and back goes again. */
 static void
 recompute_by_operators_sends_tokens_again_unless_kept(void)
@@ -516,6 +534,7 @@ static const sl_case cases[] = {
     SL_CASE(products_of_experts_all_run_again),
     SL_CASE(recompute_by_operators_gathers_again),
     SL_CASE(recompute_by_operators_sends_tokens_again_unless_kept),
+    SL_CASE(what_stops_early_does_not_bring_tokens_back),
     SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),

@@ -296,6 +296,10 @@ note_experts(const sl_question *question, sl_estimate *out)
     if (out->workload.imbalance <= 1.0 && out->workload.capacity <= 0.0)
         sl_note_add(out, false, "experts_balanced",
                     "tokens are spread evenly over the experts: moe.imbalance says otherwise");
+    if (out->workload.forced && out->software->deals_in_turn && out->plan.expert > 1)
+        sl_note_add(out, false, "experts_in_turn",
+                    "moe.balance forced deals experts to tokens in turn, as this release does: a "
+                    "token's are neighbours, on fewer ranks than those that a router draws");
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
         sl_note_add(out, false, "expert_tensor_assumed",
                     "expert_tensor was not given: routed experts are cut as the rest, by tensor");

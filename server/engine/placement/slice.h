@@ -34,6 +34,7 @@ typedef struct sl_slice {
     const sl_adapter *adapter;
     sl_streaming streaming; /* of the release, or of generated kernels */
     bool sends_once;        /* as the release, or the request's dispatcher, has it */
+    bool in_turn;           /* experts of a token are neighbours, and the next token's the next */
     bool generated;         /* by a compiler: what reads one value is one kernel */
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s; /* to issue one operator; 0 where graphs or generated code do */

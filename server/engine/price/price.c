@@ -180,8 +180,11 @@ price_product(const sl_pricing *p, const sl_operator *op)
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
     price_casts(p, op);
 
-    if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
+    if (op->experts > 0) { /* what is cut of them is gathered and scattered with the tokens */
+        if (op->cut == SL_CUT_ROW)
+            sl_price_exchange(p, op, (double)op->outputs);
         return;
+    }
     if (op->cut == SL_CUT_ROW)
         sl_price_close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s,
                               dgrad_s);
@@ -283,45 +286,14 @@ price_lookup(const sl_pricing *p, const sl_operator *op)
     sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
-/* Of k copies of a token, one for each of the p (1 - (1 - 1/p)^k) places of p that its experts are
- * expected in (DeepEP; HybridEP). */
-static double
-sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
-{
-    if (!slice->sends_once || op->visits <= 1)
-        return 1.0;
-    return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
-}
-
-/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes
- * the other way round. A cut expert needs its tokens on every rank of the cut. */
+/* Tokens are put in the order of their experts and sent to them, and brought back by their last
+ * product; backward goes the other way round. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
-    const sl_slice *slice = p->slice;
-    const double copies =
-        sl_slice_rows(slice, op) / slice->expert_tensor * (double)op->inputs * slice->element_bytes;
-    const double bytes = copies * sent_ratio(slice, op, slice->expert);
-    const double exchange_s = sl_collective_dispatch_s(
-        p->cluster, &p->expert_group, bytes, copies * sent_ratio(slice, op, p->expert_group.nodes));
-    sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
-
-    price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
-    for (uint32_t i = 0; i < 2; i++) {
-        both[i]->calls += 2.0;
-        both[i]->bytes += 2.0 * bytes;
-        both[i]->busy_s += 2.0 * exchange_s;
-        both[i]->exposed_s += 2.0 * exchange_s;
-    }
-    if (slice->expert_tensor <= 1.0)
-        return;
-
-    const double gathered = bytes * slice->expert_tensor;
-
-    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    price_streaming(p, 2.0 * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
+                    copy_ratio);
+    sl_price_exchange(p, op, (double)op->inputs);
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars

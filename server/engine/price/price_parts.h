@@ -31,6 +31,10 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
  * gradient. */
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
+/** Tokens on their way to experts or back, `width` wide, and what backward sends for it. A cut
+ * expert needs its tokens on every rank of the cut, and leaves parts of sums on all. */
+void sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width);
+
 /**
  * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward:
  * the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
