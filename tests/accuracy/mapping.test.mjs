@@ -258,3 +258,13 @@ test('94 GB of an H100 are the NVL part in one node and what CUDA shows of 96 GB
     assert.equal(part('8'), 'nvidia-h100-nvl-94gb');
     assert.equal(part('16'), 'nvidia-h100-sxm5-80gb');
 });
+
+test('autocast with FSDP gathers what is stored in 32 bits, a base under adapters too', () => {
+    const amp = { sharding: 'fsdp1 full shard', precision_layout: 'fp32 params, bf16 amp' };
+    assert.equal(parallelism(amp).gather_dtype, 'fp32');
+    assert.equal(workload(amp).layout, undefined);
+    assert.deepEqual(workload({ ...amp, peft: 'LoRA q, v' }).layout, { parameter_bytes: 4 });
+    assert.equal(parallelism({ ...amp, sharding: 'ZeRO-3' }).gather_dtype, undefined);
+    const policy = { ...amp, precision_layout: 'amp_bf16 (fsdp mixed_precision=DEFAULT)' };
+    assert.equal(parallelism(policy).gather_dtype, undefined);
+});

@@ -193,6 +193,12 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "op_sac keeps every other product and the attention, as torchtitan does; products of "
             "experts, half of the rest of forward and gathers of tensor parallelism are priced as "
             "run again");
+    if (sl_framework_is_fsdp(framework) && sl_slice_autocasts(&out->workload))
+        sl_note_add(
+            out, false, "autocast_read",
+            "parameters gathered in 32 bits are multiplied with in 16, under autocast: what "
+            "norms read and blocks begin with is counted in 32; of the one source of such "
+            "peaks a third is in no count");
     note_offload(question, out);
     note_adapter(question, out);
     if (out->workload.graphs != SL_GRAPHS_NONE)

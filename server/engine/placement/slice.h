@@ -49,6 +49,10 @@ typedef struct sl_slice {
  * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);
 
+/** Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32.
+ * Replicas run so, and FSDP where it gathers in 32 bits; else it gathers in 16. */
+bool sl_slice_autocasts(const sl_workload *workload);
+
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);
 
