@@ -233,9 +233,10 @@ set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_ran
     root->unreduced = b->gathered.root_made;
 }
 
-/* Copies that autocast makes of weights that are wider: in replicas of those that train, whole until
- * backward has passed their block. FSDP hands out views, which the cache does not take (PyTorch
- * autocast_mode.cpp): products keep theirs, of a block that is rebuilt no longer than it. */
+/* Copies that autocast makes of weights that are wider: in replicas of those that train, whole
+ * until backward has passed their block. FSDP hands out views, which the cache does not take
+ * (PyTorch autocast_mode.cpp): products keep theirs, of a block that is rebuilt as long as it
+ * lives. */
 static double
 cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
 {
