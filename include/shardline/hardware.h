@@ -262,8 +262,9 @@ typedef struct sl_software {
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
-    double step_lists; /* as large as a moment of what trains, that AdamW makes in a step */
-    bool sends_once;   /* a token goes once to a node and to a rank, whatever experts it visits */
+    double step_lists;  /* as large as a moment of what trains, that AdamW makes in a step */
+    bool sends_once;    /* a token goes once to a node and to a rank, whatever experts it visits */
+    bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
     double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];

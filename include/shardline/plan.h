@@ -246,6 +246,7 @@ typedef struct sl_workload {
     sl_attention_kernel attention;
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
+    bool forced;      /* even by force, for measurements */
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
     sl_dispatch dispatch;
     sl_wire reduce; /* of gradients: bf16, fp32 or the default */

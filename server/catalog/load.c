@@ -322,6 +322,7 @@ read_software(sl_row *t)
     s->step_overhead_s = sl_row_number(t, "step_overhead_s");
     s->step_lists = sl_row_number(t, "step_lists");
     s->sends_once = sl_row_flag(t, "sends_once");
+    s->deals_in_turn = sl_row_flag(t, "deals_in_turn");
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");
     catalog->software_aliases[catalog->software_count++] = sl_row_text(t, "aliases");

@@ -57,6 +57,8 @@ test('a torchtitan row runs the release of its source, with the loss that releas
         ['torchtitan-2024-12', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit e23bb707d', ce_impl: 'chunked CE' }),
         ['torchtitan-2025-03', 'chunked']);
+    assert.equal(of({ ce_impl: 'chunked, compiled' })[1], 'chunked');
+    assert.equal(of({ ce_impl: 'chunked/compiled CE' })[1], 'fused');
     assert.deepEqual(of({ source: 'torchtitan of 2025-06', compile: '1' }),
         ['torchtitan-2025-06', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),
@@ -255,4 +257,14 @@ test('94 GB of an H100 are the NVL part in one node and what CUDA shows of 96 GB
     const part = (num_gpus) => request({ ...dense, gpu: 'H100 94GB', num_gpus }).cluster.accelerator;
     assert.equal(part('8'), 'nvidia-h100-nvl-94gb');
     assert.equal(part('16'), 'nvidia-h100-sxm5-80gb');
+});
+
+test('autocast with FSDP gathers what is stored in 32 bits, a base under adapters too', () => {
+    const amp = { sharding: 'fsdp1 full shard', precision_layout: 'fp32 params, bf16 amp' };
+    assert.equal(parallelism(amp).gather_dtype, 'fp32');
+    assert.equal(workload(amp).layout, undefined);
+    assert.deepEqual(workload({ ...amp, peft: 'LoRA q, v' }).layout, { parameter_bytes: 4 });
+    assert.equal(parallelism({ ...amp, sharding: 'ZeRO-3' }).gather_dtype, undefined);
+    const policy = { ...amp, precision_layout: 'amp_bf16 (fsdp mixed_precision=DEFAULT)' };
+    assert.equal(parallelism(policy).gather_dtype, undefined);
 });

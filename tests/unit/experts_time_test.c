@@ -47,6 +47,32 @@ a_token_is_sent_once_to_each_rank_of_its_experts(void)
     CU_ASSERT_EQUAL(sent_bytes(&q), copies);
 }
 
+/* Experts 0 and 1, then 2 and 3: both on a rank that has two, on two that have one each. */
+static void
+experts_dealt_in_turn_are_neighbours(void)
+{
+    sl_question q = mixture_question(1);
+
+    software.sends_once = true;
+    q.plan.expert = 4;
+    const double drawn = sent_bytes(&q);
+    q.workload.forced = true;
+    CU_ASSERT_EQUAL(sent_bytes(&q), drawn);
+    software.deals_in_turn = true;
+    sl_expect_near(sent_bytes(&q) / drawn, 1.0 / 1.75, 1e-9, "both on one of four");
+    q.workload.forced = false;
+    CU_ASSERT_EQUAL(sent_bytes(&q), drawn);
+    q.plan.expert = 8;
+    const double apart = sent_bytes(&q);
+    q.workload.forced = true;
+    sl_expect_near(sent_bytes(&q) / apart, 2.0 / (8.0 * (1.0 - 49.0 / 64.0)), 1e-9,
+                   "on two of eight");
+    q.workload.dispatch = SL_DISPATCH_COPIES;
+    const double copies = sent_bytes(&q);
+    q.workload.forced = false;
+    CU_ASSERT_EQUAL(sent_bytes(&q), copies);
+}
+
 /* Four experts on each of two ranks: two products forward and four backward for each expert of each
  * block, one activation for all. Captured graphs do not take them in. */
 static void
@@ -250,6 +276,7 @@ static const sl_case cases[] = {
     SL_CASE(biases_of_experts_are_kernels_of_their_own),
     SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
+    SL_CASE(experts_dealt_in_turn_are_neighbours),
     SL_CASE(a_token_crosses_the_network_once_for_each_node),
     SL_CASE(measured_dispatches_come_out_near),
     SL_CASE(tokens_travel_under_another_micro_batch),

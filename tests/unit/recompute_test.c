@@ -37,7 +37,7 @@ llama_question(void)
 
 /* Latent attention, and experts beside a shared one in every block. */
 static sl_question
-latent_question(void)
+latent_question_of(double expert_width)
 {
     sl_dense_spec spec = sl_fixture_llama();
 
@@ -51,9 +51,15 @@ latent_question(void)
                               .value_dim = (uint32_t)VALUE};
     spec.experts = (sl_experts){.count = (uint32_t)EXPERTS,
                                 .per_token = (uint32_t)VISITS,
-                                .width = (uint64_t)EXPERT_WIDTH,
+                                .width = (uint64_t)expert_width,
                                 .shared_width = (uint64_t)SHARED_WIDTH};
     return question_of(&spec);
+}
+
+static sl_question
+latent_question(void)
+{
+    return latent_question_of(EXPERT_WIDTH);
 }
 
 /* Two ranks with two chunks of four blocks each. */
@@ -424,6 +430,86 @@ what_stops_early_halves_the_other_products(void)
     sl_expect_near(whole - flops_again(&q), down / 2.0, 1e-9, "every other one of those before");
 }
 
+/* torchtitan's list names aten.mm, none of the products that take all experts at once. */
+static void
+products_of_experts_all_run_again(void)
+{
+    double again[2] = {0};
+    double tokens = 0.0;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_question q = latent_question_of((1.0 + i) * EXPERT_WIDTH);
+        tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
+        q.workload.framework = SL_FRAMEWORK_FSDP2;
+        q.plan.zero_stage = 3;
+        q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+        again[i] = flops_again(&q);
+    }
+    sl_expect_near(again[1] - again[0], 4.0 * 2.0 * tokens * VISITS * 3.0 * EXPERT_WIDTH * HIDDEN,
+                   1e-9, "three products of experts twice as wide");
+}
+
+/* What was reduced and scattered is kept, what was gathered before a product is not: two gathers of
+ * a block's two and two scatters, each as long as a gather. */
+static void
+recompute_by_operators_gathers_again(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.plan.sequence = true;
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    const double none = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double full = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION),
+                   none + (full - none) / 2.0, 1e-9, "gathers alone");
+}
+
+/* What the last product of experts gave is no input of anything: it is not sent back again. Shared
+ * experts come before. */
+static void
+what_stops_early_does_not_bring_tokens_back(void)
+{
+    sl_question q = latent_question();
+
+    q.plan.expert = 4;
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    const double none = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.5 * none, 1e-9, "six ways in place of four");
+    software.rebuild_stops = true;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.25 * none, 1e-9, "five");
+}
+
+/* Without a policy that keeps it, what went to experts and back goes again. */
+static void
+recompute_by_operators_sends_tokens_again_unless_kept(void)
+{
+    sl_question q = latent_question_of(8.0 * EXPERT_WIDTH);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.expert = 4;
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    const double kept = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
+    const double kept_bytes = activations_of(&q);
+    software.exchange_kept = false;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.5 * kept, 1e-9, "three passes in place of two");
+    CU_ASSERT_TRUE(activations_of(&q) < kept_bytes);
+    q.plan.expert = 1;
+    const double alone = activations_of(&q);
+    software.exchange_kept = true;
+    CU_ASSERT_EQUAL(activations_of(&q), alone);
+}
+
 /* Scattered outputs of the way down are what is not reduced again: of two products each way,
  * one. */
 static void
@@ -445,6 +531,10 @@ what_stops_early_does_not_reduce_its_output(void)
 static const sl_case cases[] = {
     SL_CASE(what_stops_early_leaves_the_last_product_out),
     SL_CASE(what_stops_early_halves_the_other_products),
+    SL_CASE(products_of_experts_all_run_again),
+    SL_CASE(recompute_by_operators_gathers_again),
+    SL_CASE(recompute_by_operators_sends_tokens_again_unless_kept),
+    SL_CASE(what_stops_early_does_not_bring_tokens_back),
     SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),

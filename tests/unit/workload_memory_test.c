@@ -229,6 +229,32 @@ the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch(void)
     CU_ASSERT_EQUAL(ends[1], 4.0 * ends[0]);
 }
 
+/* Of a block its input in 32 bits; beside it 16-bit copies of the block that is rebuilt and of the
+ * head, of all weights where nothing is. */
+static void
+sharding_that_gathers_in_32_bits_runs_under_autocast(void)
+{
+    sl_question q = llama_question();
+    const double head = VOCABULARY * HIDDEN;
+
+    q.workload.framework = SL_FRAMEWORK_FSDP1;
+    q.plan.zero_stage = 3;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double inputs = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 0.0);
+    q.workload.gather = SL_WIRE_FP32;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS) - inputs,
+                   (BLOCKS + 1.0) * 2.0 * HIDDEN * TOKENS, 1e-9, "inputs of blocks and last norm");
+    const double block = (sl_fixture_llama_all() - 2.0 * head - HIDDEN) / BLOCKS;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 2.0 * (block + head), 1e-9,
+                   "one block and the head");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 2.0 * sl_fixture_llama_all(),
+                   1e-9, "all");
+    q.workload.layout.parameter_bytes = 2.0;
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 0.0);
+}
+
 static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_holds_one_gradient),
     SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
@@ -238,6 +264,7 @@ static const sl_case cases[] = {
     SL_CASE(lengths_that_vary_leave_segments_idle),
     SL_CASE(a_prediction_layer_is_on_the_last_stage),
     SL_CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
+    SL_CASE(sharding_that_gathers_in_32_bits_runs_under_autocast),
     SL_CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),
 };
 

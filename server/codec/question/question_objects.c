@@ -215,6 +215,7 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     sl_keep(&first, sl_names_read(&moe, "balance", &balance_names, &balance, &free_said, err));
     sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));
     request->balance = free_said ? balances[balance] : NULL;
+    request->workload.forced = free_said && balance == 0;
     request->dispatcher = said ? dispatchers[dispatcher] : NULL;
     if (said)
         request->workload.dispatch = dispatcher == 0 ? SL_DISPATCH_COPIES : SL_DISPATCH_ONCE;

@@ -190,8 +190,15 @@ note_sharding(const sl_question *question, sl_estimate *out)
     if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
         sl_note_add(
             out, false, "op_sac_policy",
-            "op_sac keeps every other product and the attention, as torchtitan does; half of the "
-            "rest of forward is priced as run again");
+            "op_sac keeps every other product and the attention, as torchtitan does; products of "
+            "experts, half of the rest of forward and gathers of tensor parallelism are priced as "
+            "run again");
+    if (sl_framework_is_fsdp(framework) && sl_slice_autocasts(&out->workload))
+        sl_note_add(
+            out, false, "autocast_read",
+            "parameters gathered in 32 bits are multiplied with in 16, under autocast: what "
+            "norms read and blocks begin with is counted in 32; of the one source of such "
+            "peaks a third is in no count");
     note_offload(question, out);
     note_adapter(question, out);
     if (out->workload.graphs != SL_GRAPHS_NONE)
@@ -295,6 +302,10 @@ note_experts(const sl_question *question, sl_estimate *out)
     if (out->workload.imbalance <= 1.0 && out->workload.capacity <= 0.0)
         sl_note_add(out, false, "experts_balanced",
                     "tokens are spread evenly over the experts: moe.imbalance says otherwise");
+    if (out->workload.forced && out->software->deals_in_turn && out->plan.expert > 1)
+        sl_note_add(out, false, "experts_in_turn",
+                    "moe.balance forced deals experts to tokens in turn, as this release does: a "
+                    "token's are neighbours, on fewer ranks than those that a router draws");
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
         sl_note_add(out, false, "expert_tensor_assumed",
                     "expert_tensor was not given: routed experts are cut as the rest, by tensor");

@@ -233,11 +233,20 @@ set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_ran
     root->unreduced = b->gathered.root_made;
 }
 
-/* Copies that autocast makes of weights that train and are wider: whole until backward has passed
- * their block. */
+/* Copies that autocast makes of weights that are wider: in replicas of those that train, whole
+ * until backward has passed their block. FSDP hands out views, which the cache does not take
+ * (PyTorch autocast_mode.cpp): products keep theirs, of a block that is rebuilt as long as it
+ * lives. */
 static double
 cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
 {
+    if (sl_framework_is_fsdp(c->workload->framework) && sl_slice_autocasts(c->workload)) {
+        const bool rebuilt = c->workload->recompute == SL_RECOMPUTE_FULL;
+        const double head = b->logits_width / c->slice->tokens * (double)c->question->model->hidden;
+        return c->slice->element_bytes *
+               (rebuilt ? b->gathered.unit_elements + head : b->elements->all);
+    }
+
     const bool made = sl_framework_replicates(c->workload->framework) &&
                       !sl_adapter_on(&c->workload->adapter) &&
                       b->layouts->all.parameter_bytes > c->slice->element_bytes;

@@ -192,26 +192,11 @@ add_gated_operators(sl_layer_kind *kind, const char *const names[3], uint64_t hi
     }
 }
 
-/* The router keeps the normed hidden state, which the shared experts read too; the routed ones keep
- * what arrived. */
 static void
-add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
+add_shared_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
 {
-    static const char *const routed[] = {"expert_up", "expert_activation", "expert_down"};
     static const char *const shared[] = {"shared_up", "shared_activation", "shared_down"};
     const sl_experts *experts = &spec->experts;
-
-    const uint32_t router = kind->operator_count;
-    (void)sl_add_operator(kind, "router", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED, spec->hidden,
-                          experts->count);
-    sl_operator *route = sl_add_operator(kind, "route", SL_OPERATOR_ROUTE, SL_CUT_REPLICATED,
-                                         spec->hidden, experts->count);
-    route->experts = experts->count;
-    route->visits = experts->per_token;
-    sl_mark_operators(kind, router, SL_COMPONENT_ROUTER);
-    add_gated_operators(kind, routed, spec->hidden, experts->width, experts);
-    if (experts->shared_width == 0)
-        return;
 
     if (experts->shared_gate) {
         sl_operator *gate = sl_add_operator(kind, "shared_gate", SL_OPERATOR_MATMUL,
@@ -223,6 +208,29 @@ add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
     const uint32_t first = kind->operator_count;
     add_gated_operators(kind, shared, spec->hidden, experts->shared_width, NULL);
     kind->operators[first].shares_input = true;
+}
+
+/* The router keeps the normed hidden state, which the shared experts read too; the routed ones keep
+ * what arrived. Shared ones come first (Megatron-LM moe_layer.py; AutoModel, moe/layers.py). */
+static void
+add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
+{
+    static const char *const routed[] = {"expert_up", "expert_activation", "expert_down"};
+    const sl_experts *experts = &spec->experts;
+
+    (void)sl_add_operator(kind, "router", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED, spec->hidden,
+                          experts->count);
+    kind->operators[kind->operator_count - 1].component = SL_COMPONENT_ROUTER;
+    if (experts->shared_width != 0)
+        add_shared_operators(kind, spec);
+
+    const uint32_t route = kind->operator_count;
+    sl_operator *op = sl_add_operator(kind, "route", SL_OPERATOR_ROUTE, SL_CUT_REPLICATED,
+                                      spec->hidden, experts->count);
+    op->experts = experts->count;
+    op->visits = experts->per_token;
+    sl_mark_operators(kind, route, SL_COMPONENT_ROUTER);
+    add_gated_operators(kind, routed, spec->hidden, experts->width, experts);
 }
 
 void

@@ -236,13 +236,6 @@ sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
     return end > 0 && kind->operators[end - 1].kind == SL_OPERATOR_MATMUL ? end - 1 : end;
 }
 
-static sl_traffic
-less(const sl_traffic *all, const sl_traffic *part)
-{
-    return (sl_traffic){all->calls - part->calls, all->bytes - part->bytes,
-                        all->busy_s - part->busy_s, all->exposed_s - part->exposed_s};
-}
-
 /* The whole forward, but for the tail. */
 static sl_rerun
 whole_rerun(const sl_kind_price *price)
@@ -254,12 +247,38 @@ whole_rerun(const sl_kind_price *price)
         .awaited = price->forward_awaited - tail->awaited,
         .matmul_flops = price->matmul_flops - tail->matmul_flops,
         .attention_flops = price->attention_flops - tail->attention_flops,
-        .context = less(&price->context_forward, &tail->context),
-        .expert = less(&price->expert_forward, &tail->expert),
+        .context = sl_price_traffic_less(&price->context_forward, &tail->context),
+        .expert = sl_price_traffic_less(&price->expert_forward, &tail->expert),
     };
 
     for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        again.tensor[i] = less(&price->tensor_forward[i], &tail->tensor[i]);
+        again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
+    return again;
+}
+
+/* Every other product, but all those of experts, which are none that torchtitan's list names; and
+ * of what ranks send what it does not name either: gathered inputs, sums that are not scattered,
+ * and before exchange_kept tokens on their way to experts and back. */
+static sl_rerun
+operators_rerun(const sl_slice *slice, const sl_kind_price *price)
+{
+    const double half = operators_again_ratio;
+    const double rest = 1.0 - half;
+    const sl_rerun *tail = &price->tail, *grouped = &price->grouped;
+    sl_rerun again = {
+        .forward_s = half * (price->forward_s - price->core_forward_s - tail->forward_s) +
+                     rest * grouped->forward_s,
+        .issued = half * (price->forward_issued - tail->issued) + rest * grouped->issued,
+        .awaited = half * (price->forward_awaited - tail->awaited) + rest * grouped->awaited,
+        .matmul_flops =
+            half * (price->matmul_flops - tail->matmul_flops) + rest * grouped->matmul_flops,
+    };
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        if (i != SL_COLLECTIVE_REDUCE_SCATTER)
+            again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
+    if (!slice->software->exchange_kept)
+        again.expert = sl_price_traffic_less(&price->expert_forward, &tail->expert);
     return again;
 }
 
@@ -273,12 +292,7 @@ sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price)
         again = whole_rerun(price);
         break;
     case SL_RECOMPUTE_OPERATORS:
-        again.forward_s = operators_again_ratio *
-                          (price->forward_s - price->core_forward_s - price->tail.forward_s);
-        again.issued = operators_again_ratio * (price->forward_issued - price->tail.issued);
-        again.awaited = operators_again_ratio * (price->forward_awaited - price->tail.awaited);
-        again.matmul_flops =
-            operators_again_ratio * (price->matmul_flops - price->tail.matmul_flops);
+        again = operators_rerun(slice, price);
         break;
     case SL_RECOMPUTE_SELECTIVE:
         if (slice->attention == SL_ATTENTION_UNFUSED) {

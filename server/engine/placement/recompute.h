@@ -49,8 +49,9 @@ double sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price 
 double sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price);
 
 /** The part of a priced forward that one rebuilt layer of a kind runs again, of one micro-batch,
- * unless by modules: all but the tail. Half of the products and of what lies between them for
- * op_sac; fused attention rebuilds its scores by itself. */
+ * unless by modules: all but the tail. For op_sac half of the products and of what lies between
+ * them, all products of experts, and what ranks send that it does not keep; fused attention
+ * rebuilds its scores by itself. */
 sl_rerun sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price);
 
 /**

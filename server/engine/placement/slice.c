@@ -46,14 +46,16 @@ keeps_pointwise(const sl_software *software, const sl_workload *workload)
     return software->eager_activations && !workload->compile && !workload->adapter.fused;
 }
 
-/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32.
- * Only replicas run so: sharding gathers in 16 bits. */
-static bool
-is_autocast(const sl_workload *workload)
+bool
+sl_slice_autocasts(const sl_workload *workload)
 {
     const double stored = workload->layout.parameter_bytes;
+    const bool frozen = sl_adapter_on(&workload->adapter);
 
-    return sl_framework_replicates(workload->framework) && !sl_adapter_on(&workload->adapter) &&
+    if (sl_framework_is_fsdp(workload->framework))
+        return workload->gather == SL_WIRE_FP32 && (stored >= 4.0 || (stored < 0.0 && !frozen)) &&
+               !workload->adapter.wide_rest && sl_precision_kept_bytes(workload->precision) < 4.0;
+    return sl_framework_replicates(workload->framework) && !frozen &&
            (stored < 0.0 || stored >= 4.0);
 }
 
@@ -108,7 +110,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = sl_precision_kept_bytes(workload->precision),
-        .stream_bytes = is_autocast(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
+        .stream_bytes =
+            sl_slice_autocasts(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .precision = workload->precision,
         .by_row = is_by_row(workload),
@@ -119,6 +122,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .sends_once = workload->dispatch == SL_DISPATCH_DEFAULT
                           ? software->sends_once
                           : workload->dispatch == SL_DISPATCH_ONCE,
+        .in_turn = workload->forced && software->deals_in_turn,
         .generated = workload->compile,
         .awaited_s = workload->compile ? 0.0 : software->host_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,

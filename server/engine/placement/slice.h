@@ -34,6 +34,7 @@ typedef struct sl_slice {
     const sl_adapter *adapter;
     sl_streaming streaming; /* of the release, or of generated kernels */
     bool sends_once;        /* as the release, or the request's dispatcher, has it */
+    bool in_turn;           /* experts of a token are neighbours, and the next token's the next */
     bool generated;         /* by a compiler: what reads one value is one kernel */
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s; /* to issue one operator; 0 where graphs or generated code do */
@@ -47,6 +48,10 @@ typedef struct sl_slice {
 /** Bytes of one element of what is kept between products: training in 8 bits multiplies in them,
  * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);
+
+/** Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32.
+ * Replicas run so, and FSDP where it gathers in 32 bits; else it gathers in 16. */
+bool sl_slice_autocasts(const sl_workload *workload);
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);

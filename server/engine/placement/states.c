@@ -116,6 +116,8 @@ whole_scale_bytes(const sl_workload *workload)
 double
 sl_states_base_bytes(const sl_workload *workload)
 {
+    if (workload->adapter.base == SL_ADAPTER_BASE_BF16 && workload->layout.parameter_bytes >= 0.0)
+        return workload->layout.parameter_bytes;
     return sl_adapter_base_bytes(workload->adapter.base) - whole_scale_bytes(workload);
 }
 

@@ -180,8 +180,11 @@ price_product(const sl_pricing *p, const sl_operator *op)
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
     price_casts(p, op);
 
-    if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
+    if (op->experts > 0) { /* what is cut of them is gathered and scattered with the tokens */
+        if (op->cut == SL_CUT_ROW)
+            sl_price_exchange(p, op, (double)op->outputs);
         return;
+    }
     if (op->cut == SL_CUT_ROW)
         sl_price_close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s,
                               dgrad_s);
@@ -283,45 +286,14 @@ price_lookup(const sl_pricing *p, const sl_operator *op)
     sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
-/* Of k copies of a token, one for each of the p (1 - (1 - 1/p)^k) places of p that its experts are
- * expected in (DeepEP; HybridEP). */
-static double
-sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
-{
-    if (!slice->sends_once || op->visits <= 1)
-        return 1.0;
-    return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
-}
-
-/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes
- * the other way round. A cut expert needs its tokens on every rank of the cut. */
+/* Tokens are put in the order of their experts and sent to them, and brought back by their last
+ * product; backward goes the other way round. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
-    const sl_slice *slice = p->slice;
-    const double copies =
-        sl_slice_rows(slice, op) / slice->expert_tensor * (double)op->inputs * slice->element_bytes;
-    const double bytes = copies * sent_ratio(slice, op, slice->expert);
-    const double exchange_s = sl_collective_dispatch_s(
-        p->cluster, &p->expert_group, bytes, copies * sent_ratio(slice, op, p->expert_group.nodes));
-    sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
-
-    price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
-    for (uint32_t i = 0; i < 2; i++) {
-        both[i]->calls += 2.0;
-        both[i]->bytes += 2.0 * bytes;
-        both[i]->busy_s += 2.0 * exchange_s;
-        both[i]->exposed_s += 2.0 * exchange_s;
-    }
-    if (slice->expert_tensor <= 1.0)
-        return;
-
-    const double gathered = bytes * slice->expert_tensor;
-
-    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    price_streaming(p, 2.0 * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
+                    copy_ratio);
+    sl_price_exchange(p, op, (double)op->inputs);
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
@@ -497,36 +469,10 @@ runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
     return false;
 }
 
-static sl_traffic
-difference(const sl_traffic *after, const sl_traffic *before)
+static bool
+is_grouped(const sl_operator *op)
 {
-    return (sl_traffic){after->calls - before->calls, after->bytes - before->bytes,
-                        after->busy_s - before->busy_s, after->exposed_s - before->exposed_s};
-}
-
-static void
-add_traffics(sl_traffic *to, sl_traffic more)
-{
-    to->calls += more.calls;
-    to->bytes += more.bytes;
-    to->busy_s += more.busy_s;
-    to->exposed_s += more.exposed_s;
-}
-
-/* Adds what an operator added to its kind's forward to what its modules run again. */
-static void
-add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
-{
-    again->forward_s += after->forward_s - before->forward_s;
-    again->issued += after->forward_issued - before->forward_issued;
-    again->awaited += after->forward_awaited - before->forward_awaited;
-    again->matmul_flops += after->matmul_flops - before->matmul_flops;
-    again->attention_flops += after->attention_flops - before->attention_flops;
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        add_traffics(&again->tensor[i],
-                     difference(&after->tensor_forward[i], &before->tensor_forward[i]));
-    add_traffics(&again->context, difference(&after->context_forward, &before->context_forward));
-    add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
+    return op->kind == SL_OPERATOR_MATMUL && op->experts > 0;
 }
 
 /* The operators from `begin` up to `end`. */
@@ -538,15 +484,18 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
 
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
-        const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
+        const bool grouped = i < stop && is_grouped(&kind->operators[i]);
+        const sl_kind_price before = again || grouped || i >= stop ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)
-            add_rerun(&out->again, out, &before);
+            sl_price_add_rerun(&out->again, out, &before);
+        if (grouped)
+            sl_price_add_rerun(&out->grouped, out, &before);
         if (i >= stop)
-            add_rerun(&out->tail, out, &before);
+            sl_price_add_rerun(&out->tail, out, &before);
     }
     /* Fused kernels rebuild their scores by themselves. */
     if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&

@@ -64,7 +64,8 @@ typedef struct sl_kind_price {
     double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
     double module_live_bytes;      /* the most of it that one module rebuilds */
     sl_rerun again;                /* what a layer that is rebuilt runs again */
-    sl_rerun tail;                 /* of its forward, what a rebuild that stops leaves out */
+    sl_rerun tail;                 /* of its forward, what a rebuild that stops leaves out ... */
+    sl_rerun grouped;              /* ... and of what comes before that, products of experts */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double operand_bytes;          /* inputs and output gradients of all products: what gradients
@@ -93,6 +94,9 @@ typedef struct sl_kind_price {
     sl_traffic expert_backward;
     sl_pass_price forward, backward;
 } sl_kind_price;
+
+/** What a part of some traffic leaves of it. */
+sl_traffic sl_price_traffic_less(const sl_traffic *all, const sl_traffic *part);
 
 /** Seconds of all collectives that computing does not hide. */
 double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);

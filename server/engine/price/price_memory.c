@@ -105,7 +105,7 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ATTENTION)
             bytes += slice->tokens / slice->tensor *
                      (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
-        if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept)
+        if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept && slice->expert > 1.0)
             bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
         if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
             slice->spread > 1.0)

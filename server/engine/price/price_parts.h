@@ -31,6 +31,10 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
  * gradient. */
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
+/** Tokens on their way to experts or back, `width` wide, and what backward sends for it. A cut
+ * expert needs its tokens on every rank of the cut, and leaves parts of sums on all. */
+void sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width);
+
 /**
  * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward:
  * the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
@@ -38,6 +42,10 @@ void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, 
  * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
  */
 double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
+
+/** Adds what an operator added to its kind's forward, between `before` and `after`, to a part of it
+ * that runs again. */
+void sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before);
 
 /** Operators of PyTorch that one of ours is issued as. */
 typedef struct sl_issued {

@@ -1,6 +1,7 @@
 /* What the passes of a layer come to, before any plan asks. */
 #include "engine/extremes.h"
 #include "engine/placement/recompute.h"
+#include "engine/price/price_parts.h"
 
 /* late_s is left below 0 where the device is the slower. */
 static sl_pass_price
@@ -22,6 +23,39 @@ pass_of(const sl_slice *slice, double computing_s, double issued,
         .issued_s = issued_s,
         .late_s = issued_s - computing_s - tensor_s - context->exposed_s - expert->exposed_s,
     };
+}
+
+sl_traffic
+sl_price_traffic_less(const sl_traffic *all, const sl_traffic *part)
+{
+    return (sl_traffic){all->calls - part->calls, all->bytes - part->bytes,
+                        all->busy_s - part->busy_s, all->exposed_s - part->exposed_s};
+}
+
+static void
+add_traffic_between(sl_traffic *to, const sl_traffic *after, const sl_traffic *before)
+{
+    const sl_traffic more = sl_price_traffic_less(after, before);
+
+    to->calls += more.calls;
+    to->bytes += more.bytes;
+    to->busy_s += more.busy_s;
+    to->exposed_s += more.exposed_s;
+}
+
+void
+sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
+{
+    again->forward_s += after->forward_s - before->forward_s;
+    again->issued += after->forward_issued - before->forward_issued;
+    again->awaited += after->forward_awaited - before->forward_awaited;
+    again->matmul_flops += after->matmul_flops - before->matmul_flops;
+    again->attention_flops += after->attention_flops - before->attention_flops;
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        add_traffic_between(&again->tensor[i], &after->tensor_forward[i],
+                            &before->tensor_forward[i]);
+    add_traffic_between(&again->context, &after->context_forward, &before->context_forward);
+    add_traffic_between(&again->expert, &after->expert_forward, &before->expert_forward);
 }
 
 void

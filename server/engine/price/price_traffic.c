@@ -1,6 +1,8 @@
-/* What a tensor group sends around the products of a layer, and what of it is exposed. */
+/* What the groups of tensor and experts send around the products of a layer, and what of it is
+ * exposed. */
 #include <math.h>
 
+#include "engine/checked.h"
 #include "engine/price/price_parts.h"
 
 static bool
@@ -95,4 +97,52 @@ sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, doubl
     } else {
         sl_price_add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
     }
+}
+
+/* Of k copies of a token, one for each of the p places that its experts are expected in (DeepEP;
+ * HybridEP): p (1 - (1 - 1/p)^k) where they are drawn. Dealt in turn they begin at multiples of k,
+ * and go on to the next place of e experts each behind all its ends but those that are such a
+ * multiple too: 1 + (k - gcd(k, e)) / e. */
+static double
+sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
+{
+    const double drawn = places * (1.0 - pow(1.0 - 1.0 / places, op->visits));
+    const uint64_t each = (uint64_t)fmax(1.0, op->experts / places);
+
+    if (!slice->sends_once || op->visits <= 1)
+        return 1.0;
+    if (!slice->in_turn)
+        return drawn / op->visits;
+
+    const double step = (double)sl_common_divisor(op->visits, each);
+    return fmin(places, 1.0 + (op->visits - step) / (double)each) / op->visits;
+}
+
+void
+sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width)
+{
+    const sl_slice *slice = p->slice;
+    const double copies =
+        sl_slice_rows(slice, op) / slice->expert_tensor * width * slice->element_bytes;
+    const double bytes = copies * sent_ratio(slice, op, slice->expert);
+    const double exchange_s = sl_collective_dispatch_s(
+        p->cluster, &p->expert_group, bytes, copies * sent_ratio(slice, op, p->expert_group.nodes));
+    const bool back = op->kind == SL_OPERATOR_MATMUL;
+    sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        both[i]->calls += 1.0;
+        both[i]->bytes += bytes;
+        both[i]->busy_s += exchange_s;
+        both[i]->exposed_s += exchange_s;
+    }
+    if (slice->expert_tensor <= 1.0)
+        return;
+
+    const double gathered = bytes * slice->expert_tensor;
+
+    sl_price_add_traffic(p, back ? p->out->tensor_backward : p->out->tensor_forward,
+                         SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    sl_price_add_traffic(p, back ? p->out->tensor_forward : p->out->tensor_backward,
+                         SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
 }

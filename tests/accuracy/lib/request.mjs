@@ -5,7 +5,7 @@
  */
 import { clusterOf } from './cluster.mjs';
 import { modelOf } from './model.mjs';
-import { frameworkOf, stagesPerRank, workloadOf } from './workload.mjs';
+import { frameworkOf, gathersWide, stagesPerRank, workloadOf } from './workload.mjs';
 import { count, firstMatch, known, truth } from './words.mjs';
 
 /** Every column the mapping and the score read; a table without one has it blank. */
@@ -84,6 +84,7 @@ function parallelismOf(row) {
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
         grad_reduce_dtype: reducedIn(row),
+        gather_dtype: gathersWide(row) ? 'fp32' : undefined,
         // By itself: elsewhere it is said of other runs.
         gradient_sync: /(^|, )no_sync($|,)/.test(row.notes) ? 'last' : undefined,
         shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),

@@ -71,8 +71,8 @@ const attentions = [
 
 const losses = [
     [/CCE/, 'cut'],
+    [/chunked(?!\/)|tiled|liger/i, 'chunked'],
     [/compiled/i, 'fused'],
-    [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
     [/bf16 logits/i, 'eager_16bit'],
@@ -191,7 +191,13 @@ function adapterOf(row) {
     });
 }
 
+/** Under autocast FSDP gathers what it stores, in 32 bits; a policy of its own has it in 16. */
+export const gathersWide = (row) =>
+    /\bamp\b/.test(row.precision_layout) && /^fsdp/.test(frameworkOf(row) ?? '');
+
 function layoutOf(row) {
+    if (row.peft !== '' && gathersWide(row))
+        return { parameter_bytes: 4 };
     const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
     const bytes = firstMatch(lists, row.precision_layout);
     if (bytes === undefined)
