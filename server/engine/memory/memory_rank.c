@@ -152,6 +152,45 @@ offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_by
                      sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
 }
 
+/* What blocks of one of a rank's chunks keep of one micro-batch. */
+static double
+chunk_saved(const sl_memory_case *c, uint32_t r, uint32_t index)
+{
+    const sl_model *model = c->question->model;
+    const sl_held held = {.rank = r, .first = index, .count = 1};
+    sl_stage stage;
+
+    sl_schedule_part(model, c->plan, &held, &stage);
+    return sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut, c->prices,
+                                    &held, &stage);
+}
+
+/* Of a rank's chunks not all have as many micro-batches alive, which is not the mean of them where
+ * they differ: in their blocks, or in that one holds the embedding. */
+static void
+measure_chunks(const sl_memory_case *c, uint32_t r, bool alike, sl_rank_bytes *b)
+{
+    const sl_model *model = c->question->model;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const uint32_t count = sl_schedule_held(c->plan);
+    double bytes[SL_MODEL_LAYERS_MAX]; /* no chunk is without a layer */
+    uint32_t first = count;            /* the chunk with the embedding */
+
+    for (uint32_t i = 0; i < count; i++) {
+        bytes[i] = alike ? 0.0 : chunk_saved(c, r, i);
+        first = sl_schedule_chunk(c->plan, r, i) == 0 ? i : first;
+    }
+    const double blocks = sl_schedule_alive_bytes(c->plan, m, r, bytes);
+    if (!alike)
+        b->blocks_saved = blocks;
+    if (first == count || sl_schedule_is_block(model, model->layers[0]))
+        return;
+    const double embedding = c->prices[model->layers[0]].saved_bytes;
+    bytes[first] += embedding;
+    b->ends_saved +=
+        sl_schedule_alive_bytes(c->plan, m, r, bytes) - blocks - b->in_flight * embedding;
+}
+
 void
 sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
                 sl_rank_bytes *out)
@@ -182,6 +221,9 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
         out->graph_buffers = hidden_bytes(c) * out->in_flight * stage->blocks;
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
+    const bool alike = sl_schedule_chunks_alike(&c->holdings->cut);
+    if (sl_schedule_held(c->plan) > 1 && (stage->first || !alike))
+        measure_chunks(c, r, alike, out);
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }
