@@ -407,11 +407,8 @@ more_bytes_than_can_be_counted_are_refused(void)
 static double
 input(const sl_term *term, const char *name)
 {
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    CU_FAIL("an explanation lacks an input of its formula");
-    return 0.0;
+    CU_ASSERT_TRUE(sl_term_find(term, name) < term->input_count); /* else a formula lacks it */
+    return sl_term_input(term, name);
 }
 
 static double

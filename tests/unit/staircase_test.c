@@ -47,9 +47,8 @@ static double
 input_of(const sl_rank_memory *rank, sl_term_id id, const char *name)
 {
     for (uint32_t i = 0; i < rank->term_count; i++)
-        for (uint32_t k = 0; rank->terms[i].id == id && k < rank->terms[i].input_count; k++)
-            if (strcmp(rank->terms[i].inputs[k].name, name) == 0)
-                return rank->terms[i].inputs[k].value;
+        if (rank->terms[i].id == id)
+            return sl_term_input(&rank->terms[i], name);
     return 0.0;
 }
 
