@@ -152,15 +152,20 @@ offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_by
                      sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
 }
 
-/* What blocks of one of a rank's chunks keep of one micro-batch. */
+/* What blocks of one of a rank's chunks keep of one micro-batch: as many as it has where all keep
+ * the same, `each`. */
 static double
-chunk_saved(const sl_memory_case *c, uint32_t r, uint32_t index)
+chunk_saved(const sl_memory_case *c, uint32_t r, uint32_t index, double each)
 {
     const sl_model *model = c->question->model;
+    const sl_chunking *cut = &c->holdings->cut;
+
+    if (cut->alike && sl_recompute_each(c->workload))
+        return each * sl_schedule_chunk_blocks(cut, sl_schedule_chunk(c->plan, r, index));
     const sl_held held = {.rank = r, .first = index, .count = 1};
     sl_stage stage;
 
-    sl_schedule_part(model, c->plan, &held, &stage);
+    sl_schedule_part(model, c->plan, &c->holdings->cut, &held, &stage);
     return sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut, c->prices,
                                     &held, &stage);
 }
@@ -175,9 +180,11 @@ measure_chunks(const sl_memory_case *c, uint32_t r, bool alike, sl_rank_bytes *b
     const uint32_t count = sl_schedule_held(c->plan);
     double bytes[SL_MODEL_LAYERS_MAX]; /* no chunk is without a layer */
     uint32_t first = count;            /* the chunk with the embedding */
+    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
+    const double each = stage->blocks > 0 ? b->blocks_saved / b->in_flight / stage->blocks : 0.0;
 
     for (uint32_t i = 0; i < count; i++) {
-        bytes[i] = alike ? 0.0 : chunk_saved(c, r, i);
+        bytes[i] = alike ? 0.0 : chunk_saved(c, r, i, each);
         first = sl_schedule_chunk(c->plan, r, i) == 0 ? i : first;
     }
     const double blocks = sl_schedule_alive_bytes(c->plan, m, r, bytes);

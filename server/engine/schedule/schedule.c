@@ -219,9 +219,9 @@ block_count(const sl_model *model, const sl_stage *stage)
     return count - stage->layers[head] - (tail == head ? 0U : stage->layers[tail]);
 }
 
-static void
-part_of(const sl_model *model, const sl_plan *plan, const sl_chunking *c, const sl_held *held,
-        sl_stage *out)
+void
+sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_chunking *c,
+                 const sl_held *held, sl_stage *out)
 {
     assert(held->rank < plan->pipeline && c->split != SL_SPLIT_NONE);
     assert(!has_ends(model) || model->layer_count == model->block_count + 2);
@@ -241,20 +241,12 @@ part_of(const sl_model *model, const sl_plan *plan, const sl_chunking *c, const 
 }
 
 void
-sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held, sl_stage *out)
-{
-    const sl_chunking c = sl_schedule_cut(model, plan);
-
-    part_of(model, plan, &c, held, out);
-}
-
-void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chunking *c, uint32_t rank,
                   sl_stage *out)
 {
     const sl_held held = sl_schedule_all_held(plan, rank);
 
-    part_of(model, plan, c, &held, out);
+    sl_schedule_part(model, plan, c, &held, out);
 }
 
 /* Whether two chunks, neither of them an end of the model, have the same kinds in the same

@@ -113,8 +113,8 @@ void sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chun
                        uint32_t rank, sl_stage *out);
 
 /** The same of some of its chunks. */
-void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held,
-                      sl_stage *out);
+void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
+                      const sl_held *held, sl_stage *out);
 
 /** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it,
  * neither of them an end of the model nor any on the host. */

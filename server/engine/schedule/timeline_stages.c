@@ -161,7 +161,7 @@ set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
     for (uint32_t i = 0; i < all.count; i++) {
         const sl_held held = {.rank = r, .first = i, .count = 1};
         sl_stage stage;
-        sl_schedule_part(model, c->plan, &held, &stage);
+        sl_schedule_part(model, c->plan, &c->holdings->cut, &held, &stage);
         const sl_elements elements = sl_states_stage(model, c->prices, &stage);
         costs[i] = (sl_chunk_cost){0};
         const sl_rank_time own = sl_step_rank(c, &held, &stage);
