@@ -132,6 +132,12 @@ const sl_term_info *sl_term_describe(sl_term_id id);
 /** What a memory term is among those of its name, in few words. */
 const char *sl_term_what(sl_term_id id);
 
+/** Place of the input of that name; input_count where a term has none. */
+uint32_t sl_term_find(const sl_term *term, const char *name);
+
+/** Its value; 0 where there is none. */
+double sl_term_input(const sl_term *term, const char *name);
+
 /** What a term is computed from, at most SL_TERM_INPUTS_MAX of {name, value}. */
 #define SL_TERM_SET_INPUTS(term, ...)                                                              \
     do {                                                                                           \

@@ -118,6 +118,27 @@ sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE])
     return (size_t)(at - out);
 }
 
+bool
+sl_number_is_whole(double value)
+{
+    return fabs(value) < 9007199254740992.0 && (double)(int64_t)value == value;
+}
+
+size_t
+sl_number_json(double value, char out[SL_NUMBER_TEXT_SIZE])
+{
+    char digits[SL_NUMBER_TEXT_SIZE];
+
+    if (!sl_number_is_whole(value))
+        return sl_number_format(value, out);
+    char *begin = sl_number_whole((uint64_t)fabs(value), digits + sizeof digits);
+    if (value < 0.0)
+        *--begin = '-';
+    const size_t size = (size_t)(digits + sizeof digits - begin);
+    memcpy(out, begin, size);
+    return size;
+}
+
 enum { SAID_DIGITS = 3, MOST_SAID = 18, LEAST_SAID = -9 };
 
 /* Of the first digit of a magnitude. */

@@ -2,6 +2,7 @@
 #ifndef SL_BASE_NUMBER_H
 #define SL_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,13 @@ enum { SL_NUMBER_TEXT_SIZE = 32 };
 
 /** What "%.12g" prints of a finite value, digit for digit. Returns the length. */
 size_t sl_number_format(double value, char out[SL_NUMBER_TEXT_SIZE]);
+
+/** Whether a value is whole and below 2^53, so that every digit of it counts. */
+bool sl_number_is_whole(double value);
+
+/** What JSON says of a finite value: whole ones with every digit, others as sl_number_format.
+ * Returns the length. */
+size_t sl_number_json(double value, char out[SL_NUMBER_TEXT_SIZE]);
 
 /** What "%llu" prints, at most 20 digits and no NUL, so that it ends before `end`. Returns where it
  * begins. */

@@ -199,24 +199,15 @@ sl_write_int(sl_writer *writer, int64_t value)
     write_digits(writer, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* Whether |value| is whole and below `limit` (at most 2^53); then it prints as an integer. */
-static bool
-is_whole(double value, double limit)
-{
-    return fabs(value) < limit && (double)(int64_t)value == value;
-}
-
 void
 sl_write_double(sl_writer *writer, double value)
 {
     if (!isfinite(value)) {
         sl_write_null(writer);
         writer->failed = true;
-    } else if (is_whole(value, 9007199254740992.0)) { /* counts keep every digit */
-        sl_write_int(writer, (int64_t)value);
     } else {
         char text[1 + SHORT] = {','};
-        write_short(writer, text, sl_number_format(value, text + 1));
+        write_short(writer, text, sl_number_json(value, text + 1));
     }
 }
 
@@ -330,10 +321,9 @@ typedef struct walk {
 static void
 write_real(walk *at, double value)
 {
-    static const double two_to_53 = 9007199254740992.0;
     char text[SL_NUMBER_TEXT_SIZE];
     double back = 0;
-    if (is_whole(value, two_to_53)) {
+    if (sl_number_is_whole(value)) {
         sl_write_int(at->writer, (int64_t)value);
         return;
     }

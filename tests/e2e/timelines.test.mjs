@@ -108,6 +108,8 @@ test('ranks and windows keep what is asked for', async () => {
     assert.ok(window.spans.lane.length < all.spans.lane.length);
     for (const { start, end } of rowsOf(window))
         assert.ok(start <= middle && end >= middle);
+    for (const query of ['?from_s=0.2&to_s=0.1', '?from_s=0x1', '?from_s=%201', '?to_s=inf', '?to_s=-1'])
+        assertProblem(await ask({}, query), 422, { code: 'out_of_range' });
     const few = await answered({}, '?limit=3');
     assert.deepEqual([few.spans.lane.length, few.left_out], [3, all.span_count - 3]);
 });
@@ -236,6 +238,9 @@ test('a slow stage slows all of them', async () => {
         { pointer: '/slow_stage/stage', code: 'out_of_range' });
     assertProblem(await client.post(path, { ...slow, slow_stage: { stage: 0, ratio: 0.5 } }), 422,
         { pointer: '/slow_stage/ratio', code: 'out_of_range' });
+    for (const [half, missing] of [[{ stage: 1 }, 'ratio'], [{ ratio: 2 }, 'stage']])
+        assertProblem(await client.post(path, { ...slow, slow_stage: half }), 422,
+            { pointer: `/slow_stage/${missing}`, code: 'required_field' });
 });
 
 test('micro-batches may be of several sizes, which together are the batch', async () => {

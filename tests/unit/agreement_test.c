@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine_fixture.h"
 #include "harness.h"
@@ -59,15 +58,6 @@ expect_within(const sl_question *q, double most, const char *what)
     CU_ASSERT_TRUE(fabs(log(ratio)) <= most);
 }
 
-static double
-input_of(const sl_term *term, const char *name)
-{
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    return 0.0;
-}
-
 static void
 expect_parts(const sl_estimate *e)
 {
@@ -83,8 +73,9 @@ expect_parts(const sl_estimate *e)
         rows_s += e->time.communication[i].exposed_s;
     sl_expect_near(terms_s, e->time.step_s, 1e-9, "terms sum to the step");
     sl_expect_near(rows_s, e->time.exposed_communication_s, 1e-9, "rows to what is exposed");
-    sl_expect_near(input_of(data, "gradient_exposed_s") + input_of(data, "parameter_exposed_s") +
-                       input_of(data, "tied_embedding_s"),
+    sl_expect_near(sl_term_input(data, "gradient_exposed_s") +
+                       sl_term_input(data, "parameter_exposed_s") +
+                       sl_term_input(data, "tied_embedding_s"),
                    data->value, 1e-9, "a term is made of its inputs");
 }
 

@@ -94,10 +94,7 @@ expect_frozen(const sl_estimate *e)
 static double
 input_of(const sl_term *term, const char *name)
 {
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    return (double)NAN;
+    return sl_term_find(term, name) < term->input_count ? sl_term_input(term, name) : (double)NAN;
 }
 
 static bool

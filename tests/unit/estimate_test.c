@@ -64,6 +64,8 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.plan.virtual_pipeline = 2;
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     q.workload.global_batch = 17; /* in rounds of 4 micro-batches: 8 sequences */
+    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 16");
+    q.workload.global_batch = 21;
     expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 24");
     q = gpt_question(1);
     q.workload.micro_batch = 3;
@@ -152,6 +154,15 @@ pipelines_divide_layers_chunks_and_microbatches(void)
     q.workload.global_batch = 12;
     expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
                  "1, or global_batch_size 16");
+    q.workload.global_batch = 10; /* 8 is nearer */
+    expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
+                 "1, or global_batch_size 8");
+    q = gpt_question(1);
+    q.plan.pipeline = 8;
+    q.plan.data = 1;
+    q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_ZB_V;
+    expect_fault(&q, "too_few_layers", "/parallelism/pipeline", "2, 4");
     q = gpt_question(1);
     q.plan.virtual_pipeline = 2;
     expect_fault(&q, "needs_pipeline", "/parallelism/virtual_pipeline", "1, or pipeline 2");
@@ -396,11 +407,8 @@ more_bytes_than_can_be_counted_are_refused(void)
 static double
 input(const sl_term *term, const char *name)
 {
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    CU_FAIL("an explanation lacks an input of its formula");
-    return 0.0;
+    CU_ASSERT_TRUE(sl_term_find(term, name) < term->input_count); /* else a formula lacks it */
+    return sl_term_input(term, name);
 }
 
 static double

@@ -54,6 +54,31 @@ everyday_numbers_are_printed_as_printf_does(void)
     }
 }
 
+/* Counts of bytes are more than twelve digits. */
+static void
+whole_doubles_keep_every_digit_in_json(void)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {
+        {0.0, "0"},
+        {-0.0, "0"},
+        {-17.0, "-17"},
+        {1234567890123456.0, "1234567890123456"},
+        {-9007199254740991.0, "-9007199254740991"},
+        {9007199254740992.0, "9.00719925474e+15"},
+        {1234567890.123456, "1234567890.12"},
+        {-1e-9, "-1e-09"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[SL_NUMBER_TEXT_SIZE] = "";
+        text[sl_number_json(rows[i].value, text)] = '\0';
+        sl_expect_text(text, rows[i].text, "number");
+    }
+}
+
 /* Halves behind the twelfth digit, powers of ten and what rounds up to them. */
 static void
 ties_and_edges_are_printed_as_printf_does(void)
@@ -139,6 +164,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(any_double_is_printed_as_printf_does),
         SL_CASE(everyday_numbers_are_printed_as_printf_does),
+        SL_CASE(whole_doubles_keep_every_digit_in_json),
         SL_CASE(ties_and_edges_are_printed_as_printf_does),
         SL_CASE(whole_numbers_are_printed_as_printf_does),
         SL_CASE(a_sentence_says_no_digit_that_the_interval_does_not_bear_out),

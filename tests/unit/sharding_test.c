@@ -150,7 +150,8 @@ check_all(const sl_sharding *s, bool boxes)
     for (uint32_t stage = 0; stage < s->question->plan.pipeline; stage++) {
         sl_stage held;
         const sl_held all = sl_schedule_all_held(&s->question->plan, stage);
-        sl_schedule_part(model, &s->question->plan, &all, &held);
+        const sl_chunking cut = sl_schedule_cut(model, &s->question->plan);
+        sl_schedule_part(model, &s->question->plan, &cut, &all, &held);
         for (uint32_t kind = 0; kind < model->kind_count; kind++)
             CU_ASSERT_EQUAL(held.layers[kind], expected[stage][kind]);
     }

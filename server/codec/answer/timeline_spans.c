@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 sl_code
 sl_timeline_query_read(const char *ranks, const char *from, const char *to, sl_timeline_query *out,
                        sl_errors *err)
@@ -16,15 +18,15 @@ sl_timeline_query_read(const char *ranks, const char *from, const char *to, sl_t
     out->from_s = 0.0;
     out->to_s = HUGE_VAL;
     for (int i = 0; i < 2; i++) {
-        char *end = NULL;
-        if (texts[i] == NULL)
+        if (texts[i] == NULL || (sl_text_to_double(texts[i], values[i]) && *values[i] >= 0.0))
             continue;
-        *values[i] = strtod(texts[i], &end);
-        if (end == texts[i] || *end != '\0' || !isfinite(*values[i]) || *values[i] < 0.0)
-            code = sl_fail(err, SL_E_RANGE, "out_of_range", "",
-                           "%s must be seconds from the start of the step, got %.40s",
-                           i == 0 ? "from_s" : "to_s", texts[i]);
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "%s must be seconds from the start of the step, got %.40s",
+                       i == 0 ? "from_s" : "to_s", texts[i]);
     }
+    if (code == SL_OK && out->from_s > out->to_s)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "to_s must not be before from_s, %.9g s, got %.40s", out->from_s, to);
     return code;
 }
 

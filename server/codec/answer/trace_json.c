@@ -1,33 +1,42 @@
 /* A simulated step in the Trace Event Format. */
 #include "codec/answer/timeline_spans.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 static const double us = 1e6;         /* of a second: what the format counts in */
 static const double instant_s = 1e-9; /* what its readers tell apart */
 
-/* The members that readers expect of every event, whatever its phase. Processes and threads count
- * from 1: some take 0 for none. */
+/* The members that readers expect of every event, whatever its phase: what it is, and where and
+ * when. Processes and threads count from 1: some take 0 for none. */
 static void
-begin_event(sl_writer *writer, const char *phase, const char *name, const char *category,
-            uint32_t stage, uint32_t lane, double at_s)
+put_name(sl_writer *writer, const char *phase, const char *name)
 {
-    sl_write_object(writer);
     sl_put_text(writer, "ph", phase);
     sl_put_text(writer, "name", name);
+}
+
+static void
+begin_track(sl_writer *writer, const char *category, uint32_t stage, uint32_t lane)
+{
     sl_put_text(writer, "cat", category);
     sl_put_uint(writer, "pid", stage + 1);
     sl_put_uint(writer, "tid", lane + 1);
-    sl_put_double(writer, "ts", us * at_s);
+    sl_write_key(writer, "ts");
 }
 
 static void
 name_track(sl_writer *writer, const char *what, uint32_t stage, uint32_t lane, const char *name,
            uint32_t order)
 {
-    begin_event(writer, "M", what, "__metadata", stage, lane, 0.0);
+    sl_write_object(writer);
+    put_name(writer, "M", what);
+    begin_track(writer, "__metadata", stage, lane);
+    sl_write_uint(writer, 0);
     sl_write_key(writer, "args");
     sl_write_object(writer);
     if (name != NULL)
@@ -72,45 +81,205 @@ name_tracks(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
     }
 }
 
+/* Text that many events share: where it is among all of them. A trace is mostly that, and numbers
+ * between. */
+typedef struct piece {
+    uint32_t at, size;
+} piece;
+
+enum {
+    PIECE_MAX = 192, /* of a name of an operator, all of it escaped, too */
+    NUMBERS_MAX = 6,
+    EVENT_SIZE = 3 * PIECE_MAX + NUMBERS_MAX * 2 * SL_NUMBER_TEXT_SIZE
+};
+_Static_assert(PIECE_MAX > 40 + 6 * sizeof((sl_operator *)0)->name, "an operator's name fits");
+
+typedef struct pieces {
+    sl_buffer text;
+    uint32_t begun;                                               /* where the last one begins */
+    piece kinds[SL_SPAN_KINDS], operators[SL_OPERATOR_NAMES_MAX]; /* what slices are */
+    piece passes[SL_SPAN_KINDS];                                  /* what they are of */
+    piece tracks[SL_TIMELINE_LANES_MAX];                          /* where slices are */
+    piece leave, take, ends[SL_TIMELINE_LANES_MAX];               /* arrows, and where */
+    piece counter, counted[SL_PIPELINE_MAX];                      /* likewise of memory */
+} pieces;
+
 static void
-put_number(sl_writer *writer, const char *key, uint32_t number)
+begin_piece(pieces *all, sl_writer *writer)
 {
-    if (number != SL_SPAN_NONE)
-        sl_put_uint(writer, key, number);
+    all->begun = (uint32_t)all->text.size;
+    sl_writer_init(writer, &all->text);
+    sl_write_object(writer);
+}
+
+/* The beginning of an object as it is written so far, or more members of one. */
+static piece
+end_piece(pieces *all, bool more)
+{
+    const piece out = {all->begun, (uint32_t)all->text.size - all->begun};
+
+    assert(all->text.failed || out.size <= PIECE_MAX);
+    if (more && !all->text.failed)
+        all->text.data[out.at] = ',';
+    return out;
+}
+
+static piece
+piece_of_name(pieces *all, const char *phase, const char *name)
+{
+    sl_writer writer;
+
+    begin_piece(all, &writer);
+    put_name(&writer, phase, name);
+    return end_piece(all, false);
+}
+
+static piece
+piece_of_track(pieces *all, const char *category, uint32_t stage, uint32_t lane)
+{
+    sl_writer writer;
+
+    begin_piece(all, &writer);
+    begin_track(&writer, category, stage, lane);
+    return end_piece(all, true);
+}
+
+static piece
+piece_of_pass(pieces *all, sl_span_kind kind)
+{
+    sl_writer writer;
+
+    begin_piece(all, &writer);
+    sl_write_key(&writer, "args");
+    sl_write_object(&writer);
+    sl_put_text(&writer, "pass", sl_span_kind_name(kind));
+    return end_piece(all, true);
+}
+
+/* False: out of memory. Clear the text in any case. */
+static bool
+make_pieces(const sl_timeline_spans *spans, uint32_t stages, pieces *out)
+{
+    sl_buffer_init(&out->text, UINT32_MAX);
+    for (uint32_t kind = 0; kind < SL_SPAN_KINDS; kind++) {
+        out->kinds[kind] = piece_of_name(out, "X", sl_span_kind_name((sl_span_kind)kind));
+        out->passes[kind] = piece_of_pass(out, (sl_span_kind)kind);
+    }
+    for (uint32_t i = 0; i < spans->name_count; i++)
+        out->operators[i] = piece_of_name(out, "X", spans->names[i]);
+    out->leave = piece_of_name(out, "s", "send");
+    out->take = piece_of_name(out, "f", "send");
+    for (uint32_t i = 0; i < spans->lane_count; i++) {
+        const sl_timeline_lane *lane = &spans->lanes[i];
+        out->tracks[i] = piece_of_track(out, sl_stream_name(lane->stream), lane->stage, i);
+        out->ends[i] = piece_of_track(out, "pipeline", lane->stage, i);
+    }
+    out->counter = piece_of_name(out, "C", "kept alive");
+    for (uint32_t s = 0; s < stages; s++)
+        out->counted[s] = piece_of_track(out, "memory", s, 0);
+    return !out->text.failed;
+}
+
+/* One event. */
+typedef struct event {
+    char *end;
+    char text[EVENT_SIZE];
+} event;
+
+static inline void
+add_text(event *e, const char *text, size_t size)
+{
+    memcpy(e->end, text, size);
+    e->end += size;
+}
+
+/* Of a literal, whose length takes no time. */
+static inline void
+add_words(event *e, const char *words)
+{
+    add_text(e, words, strlen(words));
+}
+
+static inline void
+add_double(event *e, double value)
+{
+    e->end += sl_number_json(value, e->end);
+}
+
+static inline void
+add_uint(event *e, uint64_t value)
+{
+    char digits[2 * SL_NUMBER_TEXT_SIZE]; /* up to its middle: behind them there is room for a copy
+                                             of one length, which takes no call */
+    char *const end = digits + SL_NUMBER_TEXT_SIZE;
+    const char *begin = sl_number_whole(value, end);
+
+    memcpy(e->end, begin, SL_NUMBER_TEXT_SIZE);
+    e->end += end - begin;
+}
+
+static inline void
+add_known(event *e, const char *words, uint32_t number)
+{
+    if (number == SL_SPAN_NONE)
+        return;
+    add_words(e, words);
+    add_uint(e, number);
+}
+
+static inline void
+begin_event(event *e, const pieces *all, piece name, piece track, double at_s)
+{
+    e->end = e->text;
+    add_text(e, all->text.data + name.at, name.size);
+    add_text(e, all->text.data + track.at, track.size);
+    add_double(e, us * at_s);
+}
+
+static inline void
+end_event(sl_writer *writer, event *e)
+{
+    add_words(e, "}");
+    sl_write_raw(writer, e->text, (size_t)(e->end - e->text));
 }
 
 static void
-write_slice(sl_writer *writer, const sl_timeline_spans *spans, uint32_t i)
+write_slice(sl_writer *writer, const pieces *all, const sl_timeline_spans *spans, uint32_t i)
 {
     const sl_span *span = &spans->list[i];
-
     const uint32_t part = spans->part[i];
+    const piece pass = all->passes[span->kind];
+    event e;
 
-    begin_event(writer, "X",
-                part == SL_SPAN_NONE ? sl_span_kind_name(span->kind) : spans->names[part],
-                sl_stream_name(span->stream), span->stage, spans->lane[i], span->start_s);
-    sl_put_double(writer, "dur", us * (span->end_s - span->start_s));
-    sl_write_key(writer, "args");
-    sl_write_object(writer);
-    sl_put_text(writer, "pass", sl_span_kind_name(span->kind));
-    put_number(writer, "microbatch", span->microbatch);
-    put_number(writer, "chunk", span->chunk);
-    put_number(writer, "layer", span->layer);
-    put_number(writer, "ring_step", spans->step[i]);
-    sl_write_object_end(writer);
-    sl_write_object_end(writer);
+    begin_event(&e, all, part == SL_SPAN_NONE ? all->kinds[span->kind] : all->operators[part],
+                all->tracks[spans->lane[i]], span->start_s);
+    add_words(&e, ",\"dur\":");
+    add_double(&e, us * (span->end_s - span->start_s));
+    add_text(&e, all->text.data + pass.at, pass.size);
+    add_known(&e, ",\"microbatch\":", span->microbatch);
+    add_known(&e, ",\"chunk\":", span->chunk);
+    add_known(&e, ",\"layer\":", span->layer);
+    add_known(&e, ",\"ring_step\":", spans->step[i]);
+    add_words(&e, "}");
+    end_event(writer, &e);
 }
 
-/* An arrow's end: bound to the slice of its lane that lies around its time. */
+/* An arrow: each end bound to the slice of its lane that lies around its time. */
 static void
-write_flow(sl_writer *writer, const char *phase, uint32_t id, uint32_t stage, uint32_t lane,
-           double at_s)
+write_flow(sl_writer *writer, const pieces *all, uint32_t id, piece from, double left_s, piece to,
+           double taken_s)
 {
-    begin_event(writer, phase, "send", "pipeline", stage, lane, at_s);
-    sl_put_uint(writer, "id", id);
-    if (*phase == 'f')
-        sl_put_text(writer, "bp", "e");
-    sl_write_object_end(writer);
+    event e;
+
+    begin_event(&e, all, all->leave, from, left_s);
+    add_words(&e, ",\"id\":");
+    add_uint(&e, id);
+    end_event(writer, &e);
+    begin_event(&e, all, all->take, to, taken_s);
+    add_words(&e, ",\"id\":");
+    add_uint(&e, id);
+    add_words(&e, ",\"bp\":\"e\"");
+    end_event(writer, &e);
 }
 
 static bool
@@ -128,23 +297,17 @@ leaving_s(const sl_span *sent)
 }
 
 /* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that
- * begins no earlier than the send ends, and before another. Passes of a lane ascend in time. */
+ * begins no earlier than the send ends, and before another. Passes of a lane ascend in time, as
+ * sends do: *low is where those before this one have looked up to, and `end` where passes end. */
 static uint32_t
-taker_of(const sl_timeline_spans *spans, const uint32_t *first, uint32_t stage, const sl_span *sent,
+taker_of(const sl_timeline_spans *spans, uint32_t *low, uint32_t end, const sl_span *sent,
          double before_s)
 {
     const bool forward = sent->kind == SL_SPAN_SEND_OUTPUT;
-    uint32_t low = first[stage];
-    uint32_t high = first[stage + 1];
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (spans->list[middle].start_s < sent->end_s - 1e-12)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t i = low; i < first[stage + 1] && i < low + 4096; i++) {
+    while (*low < end && spans->list[*low].start_s < sent->end_s - 1e-12)
+        ++*low;
+    for (uint32_t i = *low; i < end && i < *low + 4096; i++) {
         const sl_span *pass = &spans->list[i];
         if (pass->start_s >= before_s)
             break;
@@ -170,52 +333,57 @@ find_passes(const sl_timeline_spans *spans, uint32_t stages, uint32_t *first)
 }
 
 static void
-write_flows(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
+write_flows(sl_writer *writer, const pieces *all, const sl_timeline_document *d,
+            const sl_timeline_spans *spans)
 {
     const uint32_t stages = d->timeline->stage_count;
     uint32_t first[SL_PIPELINE_MAX + 1];
+    uint32_t low[2] = {0}; /* of the stage after and the one before */
 
     if (d->timeline->by_layer)
         return;
     find_passes(spans, stages, first);
     for (uint32_t i = first[stages]; i < spans->count; i++) {
         const sl_span *sent = &spans->list[i];
+        const uint32_t neighbours[2] = {(sent->stage + 1) % stages,
+                                        (sent->stage + stages - 1) % stages};
         uint32_t best = SL_SPAN_NONE;
+        if (i == first[stages] || spans->lane[i] != spans->lane[i - 1])
+            for (uint32_t side = 0; side < 2; side++)
+                low[side] = first[neighbours[side]];
         if (sent->kind != SL_SPAN_SEND_OUTPUT && sent->kind != SL_SPAN_SEND_GRADIENT)
             continue;
-        /* To one of the two neighbours, the first and the last being neighbours too: mostly on,
-         * gradients back. */
-        const uint32_t likely = sent->kind == SL_SPAN_SEND_OUTPUT ? 1 : stages - 1;
-        for (uint32_t side = 0; side < 2; side++) {
-            const uint32_t to = (sent->stage + (side == 0 ? likely : stages - likely)) % stages;
+        for (uint32_t n = 0; n < 2; n++) { /* mostly on, gradients back */
+            const uint32_t side = sent->kind == SL_SPAN_SEND_OUTPUT ? n : 1 - n;
             const double before_s = best == SL_SPAN_NONE ? HUGE_VAL : spans->list[best].start_s;
-            const uint32_t taker = taker_of(spans, first, to, sent, before_s);
-            if (to != sent->stage && taker != SL_SPAN_NONE)
+            const uint32_t taker =
+                taker_of(spans, &low[side], first[neighbours[side] + 1], sent, before_s);
+            if (taker != SL_SPAN_NONE)
                 best = taker;
         }
         if (best == SL_SPAN_NONE)
             continue;
         const sl_span *taker = &spans->list[best];
-        write_flow(writer, "s", i, sent->stage, spans->lane[i], leaving_s(sent));
-        write_flow(writer, "f", i, taker->stage, spans->lane[best], taker->start_s);
+        write_flow(writer, all, i, all->ends[spans->lane[i]], leaving_s(sent),
+                   all->ends[spans->lane[best]], taker->start_s);
     }
 }
 
 static bool
-write_counters(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
+write_counters(sl_writer *writer, const pieces *all, const sl_timeline_document *d, uint32_t stage)
 {
     sl_stairs stairs;
     const bool room = sl_stairs_init(d->timeline, stage, &stairs);
+    event e;
 
     for (uint64_t i = 0; room && i < stairs.count; i++) {
         if (stairs.at_s[i] < d->query->from_s || stairs.at_s[i] > d->query->to_s)
             continue;
-        begin_event(writer, "C", "kept alive", "memory", stage, 0, stairs.at_s[i]);
-        sl_write_key(writer, "args");
-        sl_write_object(writer);
-        sl_put_uint(writer, "bytes", stairs.bytes[i]);
-        sl_write_object_end(writer);
-        sl_write_object_end(writer);
+        begin_event(&e, all, all->counter, all->counted[stage], stairs.at_s[i]);
+        add_words(&e, ",\"args\":{\"bytes\":");
+        add_uint(&e, stairs.bytes[i]);
+        add_words(&e, "}");
+        end_event(writer, &e);
     }
     sl_stairs_clear(&stairs);
     return room;
@@ -225,7 +393,9 @@ bool
 sl_trace_write(sl_writer *writer, const sl_timeline_document *d)
 {
     sl_timeline_spans spans;
-    bool room = sl_timeline_spans_init(d, &spans);
+    pieces all = {.text = {0}};
+    bool room =
+        sl_timeline_spans_init(d, &spans) && make_pieces(&spans, d->timeline->stage_count, &all);
 
     if (room) {
         sl_write_object(writer);
@@ -239,14 +409,15 @@ sl_trace_write(sl_writer *writer, const sl_timeline_document *d)
         sl_write_array(writer);
         name_tracks(writer, d, &spans);
         for (uint32_t i = 0; i < spans.count; i++)
-            write_slice(writer, &spans, i);
-        write_flows(writer, d, &spans);
+            write_slice(writer, &all, &spans, i);
+        write_flows(writer, &all, d, &spans);
         for (uint32_t s = 0; s < d->timeline->stage_count; s++)
             if (spans.asked[s])
-                room = write_counters(writer, d, s) && room;
+                room = write_counters(writer, &all, d, s) && room;
         sl_write_array_end(writer);
         sl_write_object_end(writer);
     }
+    sl_buffer_clear(&all.text);
     sl_timeline_spans_clear(&spans);
     return room;
 }

@@ -239,7 +239,7 @@ static sl_code
 read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {{"stage", NULL}, {"ratio", NULL}};
-    sl_node slow;
+    sl_node slow, needed;
     uint64_t stage = 0;
     sl_code first = sl_node_text(&request->root, "detail", &request->detail, NULL, err);
 
@@ -259,6 +259,8 @@ read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     if (object != SL_OK)
         return first;
     sl_keep(&first, sl_members_check(&slow, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_required(&slow, "stage", &needed, err));
+    sl_keep(&first, sl_node_required(&slow, "ratio", &needed, err));
     sl_keep(&first, sl_node_uint(&slow, "stage", 0, SL_PIPELINE_MAX - 1, &stage, NULL, err));
     sl_keep(&first, sl_node_double(&slow, "ratio", 1.0, 100.0, &request->slow_ratio, NULL, err));
     request->slow_stage = (uint32_t)stage;

@@ -38,12 +38,8 @@ slowest_stage(const sl_estimate *estimate)
 {
     const sl_term *term = &estimate->time.terms[0];
 
-    assert(term->id == SL_TERM_FORWARD);
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, "slowest_stage") == 0)
-            return (uint32_t)term->inputs[i].value;
-    assert(false);
-    return 0;
+    assert(term->id == SL_TERM_FORWARD && sl_term_find(term, "slowest_stage") < term->input_count);
+    return (uint32_t)sl_term_input(term, "slowest_stage");
 }
 
 /* `layers` of one kind, of which `again` are rebuilt. */

@@ -149,7 +149,7 @@ sl_step_chunk(const sl_memory_case *c, uint32_t r, uint32_t index)
     sl_memory_case space;
     sl_stage stage;
 
-    sl_schedule_part(c->question->model, c->plan, &held, &stage);
+    sl_schedule_part(c->question->model, c->plan, &c->holdings->cut, &held, &stage);
     return sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
 }
 

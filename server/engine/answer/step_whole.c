@@ -47,18 +47,10 @@ value_of(sl_time *time, sl_term_id id)
 static void
 scale_input(sl_term *term, const char *name, double ratio)
 {
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            term->inputs[i].value *= ratio;
-}
+    const uint32_t i = sl_term_find(term, name);
 
-static double
-input_of(const sl_term *term, const char *name)
-{
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    return 0.0;
+    if (i < term->input_count)
+        term->inputs[i].value *= ratio;
 }
 
 static void
@@ -92,7 +84,7 @@ scale_data(sl_time *time, double seconds)
 {
     static const char *const groups[] = {"data", "replicas", "copies"};
     sl_term *term = &time->terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD];
-    const double tied_s = input_of(term, "tied_embedding_s");
+    const double tied_s = sl_term_input(term, "tied_embedding_s");
     const double tied = tied_s > 0.0 ? sl_smaller(1.0, seconds / tied_s) : 0.0;
     const double before_s = term->value - tied_s;
     const double ratio = before_s > 0.0 ? (seconds - tied * tied_s) / before_s : 0.0;
@@ -129,9 +121,9 @@ share_out(const sl_stages_taken *taken, double passes_s, double rest_s, sl_time 
     scale_sends(out, sends_s);
     scale_data(out, data_s);
     update->value = update_s;
-    for (uint32_t i = 0; i < update->input_count; i++)
-        if (strcmp(update->inputs[i].name, "hidden_s") == 0)
-            update->inputs[i].value = out->update_s - update_s;
+    const uint32_t hidden = sl_term_find(update, "hidden_s");
+    if (hidden < update->input_count)
+        update->inputs[hidden].value = out->update_s - update_s;
 }
 
 static sl_stages_taken

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Formula and source of every figure, for the reader. Symbols are the inputs' names. */
 static const sl_term_info terms[] = {
@@ -389,6 +390,24 @@ static const sl_term_info terms[] = {
                       "time_to_train_s / 3600 x nodes x price_per_node_hour", "derived"},
 };
 _Static_assert(sizeof terms / sizeof terms[0] == SL_TERM_ID_COUNT, "an explanation per term");
+
+uint32_t
+sl_term_find(const sl_term *term, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < term->input_count && strcmp(term->inputs[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+double
+sl_term_input(const sl_term *term, const char *name)
+{
+    const uint32_t i = sl_term_find(term, name);
+
+    return i < term->input_count ? term->inputs[i].value : 0.0;
+}
 
 const sl_term_info *
 sl_term_describe(sl_term_id id)

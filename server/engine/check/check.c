@@ -99,13 +99,13 @@ check_tensor(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* A rank's chunk is at least one layer. */
+/* A rank's chunk is at least one layer; how many chunks ZB-V has is not to choose. */
 static sl_code
 refuse_split(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
-    const bool chunked = plan->virtual_pipeline > 1;
-    const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
+    const bool chosen = plan->virtual_pipeline > 1 && plan->schedule != SL_SCHEDULE_ZB_V;
+    const char *pointer = chosen ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
     const uint32_t layers = question->model->layer_count;
 
     return sl_fail(err, SL_E_RANGE, "too_few_layers", pointer,
@@ -187,13 +187,13 @@ refuse_batch(const sl_question *question, sl_errors *err)
 
     if (err->terse)
         return code;
-    const uint64_t next = sl_next_batch(&question->workload, plan);
+    const uint64_t nearest = sl_nearest_batch(&question->workload, plan);
     if (sl_plan_derive_data(question->cluster, plan, &follows) && follows != plan->data &&
         batch % follows == 0)
         sl_hint(err, "%llu, or global_batch_size %llu", (unsigned long long)follows,
-                (unsigned long long)next);
+                (unsigned long long)nearest);
     else
-        sl_hint(err, "global_batch_size %llu", (unsigned long long)next);
+        sl_hint(err, "global_batch_size %llu", (unsigned long long)nearest);
     return code;
 }
 

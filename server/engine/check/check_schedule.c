@@ -54,7 +54,7 @@ sl_check_schedule(const sl_plan *plan, sl_errors *err)
 }
 
 uint64_t
-sl_next_batch(const sl_workload *workload, const sl_plan *plan)
+sl_nearest_batch(const sl_workload *workload, const sl_plan *plan)
 {
     assert(workload != NULL && plan != NULL);
 
@@ -64,8 +64,12 @@ sl_next_batch(const sl_workload *workload, const sl_plan *plan)
                             : plan->schedule == SL_SCHEDULE_DUALPIPE       ? 2
                                                                            : 1;
     const uint64_t least = plan->schedule == SL_SCHEDULE_DUALPIPE ? 2 * p * replicas : 0;
-    const uint64_t next = (workload->global_batch / (replicas * rounds) + 1) * replicas * rounds;
+    const uint64_t below = workload->global_batch / (replicas * rounds) * replicas * rounds;
+    const uint64_t next = below + replicas * rounds;
 
+    if (below > 0 && below >= least &&
+        workload->global_batch - below < next - workload->global_batch)
+        return below;
     return next > least ? next : least;
 }
 
@@ -83,7 +87,7 @@ sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_error
             "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
             (unsigned long long)m, plan->pipeline);
         sl_hint(err, "or global_batch_size %llu",
-                (unsigned long long)sl_next_batch(workload, plan));
+                (unsigned long long)sl_nearest_batch(workload, plan));
         return code;
     }
     if (plan->schedule != SL_SCHEDULE_DUALPIPE || (m >= least && m % 2 == 0))
@@ -93,6 +97,6 @@ sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_error
         err, SL_E_RANGE, "too_few_microbatches", "/workload/global_batch_size",
         "dualpipe needs an even number of micro-batches, at least 2 x pipeline (%llu), got %llu",
         (unsigned long long)least, (unsigned long long)m);
-    sl_hint(err, "%llu", (unsigned long long)sl_next_batch(workload, plan));
+    sl_hint(err, "%llu", (unsigned long long)sl_nearest_batch(workload, plan));
     return code;
 }

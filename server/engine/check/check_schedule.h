@@ -20,8 +20,8 @@ sl_code sl_check_schedule(const sl_plan *plan, sl_errors *err) SL_MUST_CHECK;
 sl_code sl_check_microbatches(const sl_workload *workload, const sl_plan *plan,
                               sl_errors *err) SL_MUST_CHECK;
 
-/** The next larger global batch that replicas share evenly, in the rounds that the schedule goes by
- * [sequences]. */
-uint64_t sl_next_batch(const sl_workload *workload, const sl_plan *plan);
+/** Of the global batches that replicas share evenly, in the rounds that the schedule goes by, the
+ * one nearest to that of the workload, which is none of them; of two the larger [sequences]. */
+uint64_t sl_nearest_batch(const sl_workload *workload, const sl_plan *plan);
 
 #endif

@@ -164,12 +164,15 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
 }
 
 /* Whether stages may be left out that need no more than the one before. What is in the host adds up
- * over stages: then none is. */
+ * over stages, and of chunks there and back that differ the later ones may be the larger: then none
+ * is. */
 static bool
 may_skip(const sl_memory_case *c)
 {
     const sl_offload *offload = &c->workload->offload;
 
+    if (sl_schedule_directions(c->plan) == 2 && !sl_schedule_chunks_alike(&c->holdings->cut))
+        return false;
     return c->fullest_only && !offload->optimizer && !offload->parameters &&
            !offload->activations && !sl_model_is_plain(c->question->model);
 }

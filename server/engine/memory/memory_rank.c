@@ -152,6 +152,52 @@ offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_by
                      sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
 }
 
+/* What blocks of one of a rank's chunks keep of one micro-batch: `each`, 0 where they differ. */
+static double
+chunk_saved(const sl_memory_case *c, uint32_t r, uint32_t index, double each)
+{
+    const sl_model *model = c->question->model;
+    const sl_chunking *cut = &c->holdings->cut;
+
+    if (each > 0.0)
+        return each * sl_schedule_chunk_blocks(cut, sl_schedule_chunk(c->plan, r, index));
+    const sl_held held = {.rank = r, .first = index, .count = 1};
+    sl_stage stage;
+
+    sl_schedule_part(model, c->plan, &c->holdings->cut, &held, &stage);
+    return sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut, c->prices,
+                                    &held, &stage);
+}
+
+/* Of a rank's chunks not all have as many micro-batches alive, which is not the mean of them where
+ * they differ: in their blocks, or in that one holds the embedding. */
+static void
+measure_chunks(const sl_memory_case *c, uint32_t r, bool alike, bool one_kind, sl_rank_bytes *b)
+{
+    const sl_model *model = c->question->model;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const uint32_t count = sl_schedule_held(c->plan);
+    double bytes[SL_MODEL_LAYERS_MAX]; /* no chunk is without a layer */
+    uint32_t first = count;            /* the chunk with the embedding */
+    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
+    const bool equal = one_kind && stage->blocks > 0 && sl_recompute_each(c->workload);
+    const double each = equal ? b->blocks_saved / b->in_flight / stage->blocks : 0.0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bytes[i] = alike ? 0.0 : chunk_saved(c, r, i, each);
+        first = sl_schedule_chunk(c->plan, r, i) == 0 ? i : first;
+    }
+    const double blocks = sl_schedule_alive_bytes(c->plan, m, r, bytes);
+    if (!alike)
+        b->blocks_saved = blocks;
+    if (first == count || sl_schedule_is_block(model, model->layers[0]))
+        return;
+    const double embedding = c->prices[model->layers[0]].saved_bytes;
+    bytes[first] += embedding;
+    b->ends_saved +=
+        sl_schedule_alive_bytes(c->plan, m, r, bytes) - blocks - b->in_flight * embedding;
+}
+
 void
 sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
                 sl_rank_bytes *out)
@@ -160,6 +206,7 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
     const sl_holding *holding = sl_holding_of(c->holdings, r);
     const sl_stage *stage = &holding->stage;
     double whole_saved = 0.0;
+    uint32_t kinds = 0; /* of blocks */
     sl_shapes distinct = {0.0, false};
 
     begin(c, holding, in_flight, r, out);
@@ -167,6 +214,7 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
         if (stage->layers[k] == 0)
             continue;
         sl_shapes_add(&c->prices[k], &distinct);
+        kinds += sl_schedule_is_block(model, k);
         if (sl_schedule_is_block(model, k))
             whole_saved += add_blocks(c, stage, r, k, out);
         else if (k == model->layers[0])
@@ -182,6 +230,9 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
         out->graph_buffers = hidden_bytes(c) * out->in_flight * stage->blocks;
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
+    const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
+    if (sl_schedule_held(c->plan) > 1 && (stage->first || !alike))
+        measure_chunks(c, r, alike, kinds == 1, out);
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }

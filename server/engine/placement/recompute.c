@@ -224,6 +224,23 @@ sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_pla
     return out;
 }
 
+double
+sl_recompute_stage_bytes(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+                         const sl_chunking *cut, const sl_kind_price *prices, const sl_held *held,
+                         const sl_stage *stage)
+{
+    double bytes = 0.0;
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        if (stage->layers[k] == 0 || !sl_schedule_is_block(model, k))
+            continue;
+        const sl_recomputed again =
+            sl_recompute_of(model, workload, plan, cut, prices, held, stage, k);
+        bytes += sl_recompute_saved_bytes(&again, &prices[k], stage->layers[k]);
+    }
+    return bytes;
+}
+
 uint32_t
 sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
 {

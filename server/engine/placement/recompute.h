@@ -44,6 +44,12 @@ sl_recompute_each(const sl_workload *workload)
 double sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price,
                                 double layers);
 
+/** What all blocks of chunks of a rank, which are `stage`, keep of one micro-batch. */
+double sl_recompute_stage_bytes(const sl_model *model, const sl_workload *workload,
+                                const sl_plan *plan, const sl_chunking *cut,
+                                const sl_kind_price *prices, const sl_held *held,
+                                const sl_stage *stage);
+
 /** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by
  * one. */
 double sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price);

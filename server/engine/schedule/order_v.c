@@ -1,8 +1,8 @@
 /* ZB-V: where gradients of weights go depends on how long everything takes. */
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 
+#include "engine/extremes.h"
 #include "engine/schedule/order.h"
 
 enum { CHUNKS = 2, ENDS = 2 * CHUNKS }; /* of forwards, then of gradients of inputs */
@@ -110,7 +110,7 @@ start(v_order *v)
             v->rank[r].load_s +=
                 (double)v->batches * (s->forward_s + s->backward_input_s + s->backward_weight_s);
         }
-        v->largest_s = fmax(v->largest_s, v->rank[r].load_s);
+        v->largest_s = sl_larger(v->largest_s, v->rank[r].load_s);
     }
     for (uint64_t i = 0; i < 2 * forwards * v->ranks; i++)
         v->end_s[i] = -1.0;
@@ -208,12 +208,12 @@ advance(v_order *v, uint32_t r)
     fill(v, r, &pass, ready_s);
     const bool forward = pass.kind == SL_WORK_FORWARD;
     const sl_work_seconds *seconds = &v->seconds[r * CHUNKS + pass.chunk];
-    const double start_s = fmax(rank->now_s, ready_s);
+    const double start_s = sl_larger(rank->now_s, ready_s);
     if (rank->begin_s < 0.0)
         rank->begin_s = start_s;
     else
         rank->load_s += start_s - rank->now_s;
-    v->largest_s = fmax(v->largest_s, rank->load_s);
+    v->largest_s = sl_larger(v->largest_s, rank->load_s);
     rank->now_s = start_s + (forward ? seconds->forward_s : seconds->backward_input_s);
     *end_of(v, r, pass.kind, pass.chunk, pass.microbatch) = rank->now_s;
     rank->alive += forward;
@@ -234,14 +234,18 @@ write_all(v_order *v)
     while (moved) {
         moved = false;
         for (uint32_t r = 0; r < v->ranks; r++)
-            moved = advance(v, r) || moved;
+            while (advance(v, r)) {
+                moved = true;
+                if (v->balances) /* what else is the largest load by then is what counts */
+                    break;
+            }
     }
     for (uint32_t r = 0; r < v->ranks; r++) {
         v_rank *rank = &v->rank[r];
         assert(rank->next == rank->end);
         while (rank->waiting > 0)
             put_weight(v, r);
-        span_s = fmax(span_s, rank->now_s - rank->begin_s);
+        span_s = sl_larger(span_s, rank->now_s - rank->begin_s);
     }
     return span_s;
 }

@@ -35,14 +35,13 @@ bytes_after(const sl_pipeline_run *run, uint32_t rank, const sl_work *pass, uint
     const uint64_t kept = sized(run->of, pass->microbatch, cost->kept_bytes);
     const uint64_t deferred = sized(run->of, pass->microbatch, cost->deferred_bytes);
 
-    assert(deferred <= kept);
     switch ((sl_work_kind)pass->kind) {
     case SL_WORK_FORWARD:
         return bytes + kept;
     case SL_WORK_BACKWARD:
         return bytes - kept;
     case SL_WORK_BACKWARD_INPUT:
-        return bytes - (kept - deferred);
+        return bytes - kept + deferred;
     case SL_WORK_BACKWARD_WEIGHT:
         return bytes - deferred;
     case SL_WORK_KINDS:

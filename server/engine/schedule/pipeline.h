@@ -22,7 +22,7 @@ typedef struct sl_chunk_cost {
     double reduce_beside_s;  /* of its gradients, beside the last pass that adds to them ... */
     double reduce_s;         /* ... and after it */
     uint64_t kept_bytes;     /* from the start of a forward to the end of its backward */
-    uint64_t deferred_bytes; /* of them at most, what gradients of weights wait for */
+    uint64_t deferred_bytes; /* what gradients of weights wait for with; more, where rebuilt */
 } sl_chunk_cost;
 
 /** Everything that the step depends on, borrowed. */

@@ -219,9 +219,9 @@ block_count(const sl_model *model, const sl_stage *stage)
     return count - stage->layers[head] - (tail == head ? 0U : stage->layers[tail]);
 }
 
-static void
-part_of(const sl_model *model, const sl_plan *plan, const sl_chunking *c, const sl_held *held,
-        sl_stage *out)
+void
+sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_chunking *c,
+                 const sl_held *held, sl_stage *out)
 {
     assert(held->rank < plan->pipeline && c->split != SL_SPLIT_NONE);
     assert(!has_ends(model) || model->layer_count == model->block_count + 2);
@@ -241,20 +241,12 @@ part_of(const sl_model *model, const sl_plan *plan, const sl_chunking *c, const 
 }
 
 void
-sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held, sl_stage *out)
-{
-    const sl_chunking c = sl_schedule_cut(model, plan);
-
-    part_of(model, plan, &c, held, out);
-}
-
-void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chunking *c, uint32_t rank,
                   sl_stage *out)
 {
     const sl_held held = sl_schedule_all_held(plan, rank);
 
-    part_of(model, plan, c, &held, out);
+    sl_schedule_part(model, plan, c, &held, out);
 }
 
 /* Whether two chunks, neither of them an end of the model, have the same kinds in the same
@@ -311,12 +303,16 @@ sl_schedule_of(const sl_plan *plan)
     return plan->schedule;
 }
 
+/* Of `units` at most `whole` are whole, and `waiting` wait. */
 static sl_in_flight
-deferring(double whole, double units, double microbatches)
+deferring(double whole, double waiting, double units, double microbatches)
 {
     const double kept = sl_smaller(whole, microbatches);
+    const double deferred = sl_smaller(units, microbatches) - kept;
 
-    return (sl_in_flight){.whole = kept, .deferred = sl_smaller(units, microbatches) - kept};
+    return (sl_in_flight){.whole = kept,
+                          .deferred = deferred,
+                          .turning = sl_smaller(waiting, microbatches) - deferred};
 }
 
 sl_in_flight
@@ -337,9 +333,9 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
         return (sl_in_flight){.whole =
                                   sl_smaller((2.0 * later + (v - 1.0) * p + 1.0 + ahead) / v, m)};
     case SL_SCHEDULE_ZB_H1:
-        return deferring(later + 1.0, p, m);
+        return deferring(later + 1.0, rank + 1.0, p, m);
     case SL_SCHEDULE_ZB_H2:
-        return deferring(2.0 * later + 1.0, 2.0 * p - 1.0, m);
+        return deferring(2.0 * later + 1.0, 2.0 * rank + 1.0, 2.0 * p - 1.0, m);
     case SL_SCHEDULE_ZB_V:
         return (sl_in_flight){.whole = sl_smaller(p, m), .turning = sl_smaller(p, m)};
     case SL_SCHEDULE_DUALPIPE:
@@ -350,6 +346,52 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
         break;
     }
     return (sl_in_flight){.whole = sl_smaller(later + 1.0 + ahead, m)};
+}
+
+/* Forwards go through the chunks in order, p micro-batches of each, backwards the other way. */
+static double
+interleaved_alive_bytes(const sl_plan *plan, uint64_t passes, uint64_t ahead, const double *bytes)
+{
+    const uint64_t p = plan->pipeline;
+    const uint64_t v = plan->virtual_pipeline;
+    double alive = 0.0;
+    uint64_t forward = 0;
+
+    while (forward < ahead) {
+        const uint64_t run = p < ahead - forward ? p : ahead - forward;
+        alive += (double)run * bytes[forward / p % v];
+        forward += run;
+    }
+    double most = alive;
+    for (uint64_t backward = 0; forward < passes && backward < p * v;) { /* then it is as before */
+        const uint64_t left = p - forward % p;
+        const uint64_t back = p - backward % p;
+        const uint64_t run = left < back ? left : back;
+        alive += (double)run * (bytes[forward / p % v] - bytes[v - 1 - backward / p % v]);
+        most = sl_larger(most, alive);
+        forward += run;
+        backward += run;
+    }
+    return most;
+}
+
+double
+sl_schedule_alive_bytes(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
+                        const double *bytes)
+{
+    const double p = plan->pipeline;
+    const double held = sl_schedule_held(plan);
+    const double each = sl_schedule_in_flight(plan, microbatches, rank).whole;
+    double first = 2.0 * p - 1.0 - rank;
+
+    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
+        return interleaved_alive_bytes(plan, microbatches * plan->virtual_pipeline,
+                                       (uint64_t)(each * held + 0.5), bytes);
+    assert(sl_schedule_directions(plan) == 2);
+    if (plan->schedule == SL_SCHEDULE_DUALPIPE)
+        first = p - rank;
+    first = sl_smaller(first, (double)microbatches / sl_schedule_copies(plan));
+    return first * bytes[0] + (each * held - first) * bytes[1];
 }
 
 bool

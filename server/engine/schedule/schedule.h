@@ -113,8 +113,8 @@ void sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chun
                        uint32_t rank, sl_stage *out);
 
 /** The same of some of its chunks. */
-void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held,
-                      sl_stage *out);
+void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
+                      const sl_held *held, sl_stage *out);
 
 /** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it,
  * neither of them an end of the model nor any on the host. */
@@ -153,7 +153,7 @@ sl_schedule_is_block(const sl_model *model, uint32_t kind)
 typedef struct sl_in_flight {
     double whole;    /* with all that forward kept */
     double deferred; /* beside them, with only what their gradients of weights wait for */
-    double turning;  /* of the whole ones, those that come down to that at the end of the step */
+    double turning;  /* of the whole ones, those that come down to that before others are let go */
 } sl_in_flight;
 
 /**
@@ -163,8 +163,8 @@ typedef struct sl_in_flight {
  *   GPipe        m                                    0
  *   1F1B         p - r                                0
  *   interleaved  (2 (p - r - 1) + (v - 1) p + 1) / v  0
- *   ZB-H1        p - r                                r: p of both on every rank
- *   ZB-H2        2 (p - r) - 1                        2 r: 2p - 1 of both on every rank
+ *   ZB-H1        p - r                                r: p of both on every rank, one turning
+ *   ZB-H2        2 (p - r) - 1                        2 r: 2p - 1 of both, one turning
  *   ZB-V         p on every rank, all of them turning
  *   DualPipe     p + 1 stages: (p + 1) / 2 of both its stages, of which (1 + min(r, p - 1 - r)) / 2
  *                turning
@@ -174,6 +174,26 @@ typedef struct sl_in_flight {
  * (arXiv 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
  */
 sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
+
+/** Whether all chunks of the model hold the same blocks, so that a mean over those of a rank is
+ * each of them. */
+static inline bool
+sl_schedule_chunks_alike(const sl_chunking *cut)
+{
+    return cut->split == SL_SPLIT_BLOCKS && cut->alike;
+}
+
+/**
+ * Bytes alive at most of several chunks that a rank holds and that differ, where a forward of each
+ * keeps bytes[i] of a micro-batch; as many of them as sl_schedule_in_flight says, those
+ *   interleaved  of the first 2 (p - r - 1) + (v - 1) p + 1 passes, and as one more forward and one
+ *                backward follow each other, to the end: the most of these
+ *   DualPipe     p - s of the chunk that is stage s of its copy
+ *   ZB-V         2p - 1 - r of the chunk going, r + 1 of the one coming back
+ * Source: as there.
+ */
+double sl_schedule_alive_bytes(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
+                               const double *bytes);
 
 /** Whether no rank keeps more of anything alive than the one before it, and as much turning. */
 bool sl_schedule_in_flight_falls(const sl_plan *plan);

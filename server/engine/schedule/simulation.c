@@ -27,13 +27,17 @@ sl_simulation_bytes(uint32_t lanes)
     return lanes * sizeof(lane_state);
 }
 
-/* A lane and all that waited with it may run. */
+/* A lane and all that waited with it for a task may run: it has ended. */
 static void
-wake(simulation *s, uint32_t lane)
+wake(simulation *s, uint32_t lane, double end_s)
 {
     while (lane != none) {
-        const uint32_t other = s->lanes[lane].other;
-        s->lanes[lane].other = s->ready;
+        lane_state *woken = &s->lanes[lane];
+        const uint32_t other = woken->other;
+        woken->wait++;
+        if (end_s > woken->now_s)
+            woken->now_s = end_s;
+        woken->other = s->ready;
         s->ready = lane;
         lane = other;
     }
@@ -63,7 +67,7 @@ run_lane(simulation *s, uint32_t index)
         lane->now_s += t->seconds[task];
         const uint32_t waiting = sl_first_waiting(s->end_s[task]);
         s->end_s[task] = lane->now_s;
-        wake(s, waiting);
+        wake(s, waiting, lane->now_s);
     }
 }
 
@@ -77,7 +81,6 @@ sl_simulate(const sl_tasks *tasks, void *scratch, double *start_s, double *end_s
 
     for (uint32_t task = 0; task < count; task++) {
         assert(tasks->seconds[task] >= 0.0);
-        start_s[task] = -1.0;
         end_s[task] = sl_end_awaited_by(none);
     }
     for (uint32_t i = tasks->lanes; i-- > 0;) {

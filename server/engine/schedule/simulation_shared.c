@@ -240,6 +240,7 @@ end_first(simulation *s)
     make_ready(s, lane);
     while (other != none) {
         const uint32_t after = s->lanes[other].other;
+        s->lanes[other].wait++; /* this one has ended */
         make_ready(s, other);
         other = after;
     }
@@ -266,7 +267,6 @@ sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scrat
         nodes[i] = (node_state){none, none, none};
     for (uint32_t task = 0; task < count; task++) {
         assert(tasks->seconds[task] >= 0.0);
-        start_s[task] = -1.0;
         end_s[task] = sl_end_awaited_by(none);
     }
     for (uint32_t i = tasks->lanes; i-- > 0;) {

@@ -51,24 +51,19 @@ static void
 set_kept(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl_chunk_cost *cost)
 {
     const sl_model *model = c->question->model;
-    double kept = 0.0;
+    double kept = sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut,
+                                           c->prices, held, stage);
     double deferred = 0.0;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
-        if (stage->layers[k] == 0)
-            continue;
-        if (!sl_schedule_is_block(model, k)) {
+        if (sl_schedule_is_block(model, k))
+            deferred += stage->layers[k] * price->operand_bytes;
+        else
             kept += stage->layers[k] * price->saved_bytes;
-            continue;
-        }
-        const sl_recomputed again = sl_recompute_of(model, c->workload, c->plan, &c->holdings->cut,
-                                                    c->prices, held, stage, k);
-        kept += sl_recompute_saved_bytes(&again, price, stage->layers[k]);
-        deferred += stage->layers[k] * price->operand_bytes;
     }
     cost->kept_bytes = (uint64_t)ceil(kept);
-    cost->deferred_bytes = (uint64_t)ceil(fmin(kept, deferred));
+    cost->deferred_bytes = (uint64_t)ceil(deferred);
 }
 
 static void
@@ -166,7 +161,7 @@ set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
     for (uint32_t i = 0; i < all.count; i++) {
         const sl_held held = {.rank = r, .first = i, .count = 1};
         sl_stage stage;
-        sl_schedule_part(model, c->plan, &held, &stage);
+        sl_schedule_part(model, c->plan, &c->holdings->cut, &held, &stage);
         const sl_elements elements = sl_states_stage(model, c->prices, &stage);
         costs[i] = (sl_chunk_cost){0};
         const sl_rank_time own = sl_step_rank(c, &held, &stage);

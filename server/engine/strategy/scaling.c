@@ -139,21 +139,12 @@ sl_scaling_measure(const sl_question *question, const sl_estimate *answer, sl_es
         out->small_bubble_batch = find_batch(question, &now, scratch);
 }
 
-static double
-input_of(const sl_term *term, const char *name)
-{
-    for (uint32_t i = 0; i < term->input_count; i++)
-        if (strcmp(term->inputs[i].name, name) == 0)
-            return term->inputs[i].value;
-    return 0.0;
-}
-
 void
 sl_failure_measure(const sl_estimate *answer, sl_failure *out)
 {
     const sl_term *goodput = &answer->figures[SL_TERM_GOODPUT - SL_TERM_USABLE];
     const sl_plan *plan = &answer->plan;
-    const double between_s = input_of(goodput, "mean_time_between_failures_s");
+    const double between_s = sl_term_input(goodput, "mean_time_between_failures_s");
     const bool alone = answer->workload.framework == SL_FRAMEWORK_DP; /* one process has them all */
     const uint64_t group = plan->zero_stage == 0   ? 1
                            : plan->shard_group > 0 ? plan->shard_group
@@ -165,8 +156,8 @@ sl_failure_measure(const sl_estimate *answer, sl_failure *out)
         .mean_time_between_failures_s = between_s,
     };
     if (between_s > 0.0)
-        out->seconds_lost =
-            input_of(goodput, "restart_s") + input_of(goodput, "checkpoint_interval_s") / 2.0;
+        out->seconds_lost = sl_term_input(goodput, "restart_s") +
+                            sl_term_input(goodput, "checkpoint_interval_s") / 2.0;
 }
 
 /* The group of a row; false for hosts, copies and ends of a pipeline. */
