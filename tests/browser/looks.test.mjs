@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { expectAccessible } from './lib/axe.mjs';
 import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen, type } from './lib/browser.mjs';
-import { gb, gib, threeDigits } from './lib/format.mjs';
+import { borne, borneSize, offOf, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const PRICED = `/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&attn=flash3&tokens=2000000000000&extra=${
@@ -18,8 +18,10 @@ describe('units', () => {
         const { page } = tab;
         const shown = async () => [await valueOf(page, 'peak'), await valueOf(page, 'tokens'), await valueOf(page, 'cost')];
         const { throughput, memory, cost, resolved: { cluster } } = answer;
-        const usual = [`${gib(memory.peak_reserved_bytes)} GiB`, `${threeDigits(throughput.tokens_per_s / 1e3)} k`, `${threeDigits(cost / 1e6)} M`];
-        const other = [`${gb(memory.peak_reserved_bytes)} GB`, threeDigits(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
+        const sure = (value) => borne(value, offOf(answer) * value);
+        const peak = (unit) => borneSize(answer, memory.peak_reserved_bytes, unit);
+        const usual = [`${peak(2 ** 30)} GiB`, `${sure(throughput.tokens_per_s / 1e3)} k`, `${sure(cost / 1e6)} M`];
+        const other = [`${peak(1e9)} GB`, sure(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
         assert.deepEqual(await shown(), usual);
         await page.locator('[data-testid="what-if"][data-ready="true"]').waitFor(); /* the last that a plan asks by itself */
         const asked = [];

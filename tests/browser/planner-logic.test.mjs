@@ -27,7 +27,12 @@ describe('a verdict', () => {
 describe('digits', () => {
     it('are as many as the spread bears out, three at most', () => {
         for (const [value, spread, text] of [[429.4, 98, '430'], [25.27, 2.6, '25'], [204.2, 48, '200'], [412.4, 33, '410'],
-            [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0.00']])
+            [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0']])
+            assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+
+    it('are none where the spread hides the value', () => {
+        for (const [value, spread, text] of [[0.003, 7.2, 'under 1'], [0, 7.2, 'under 1'], [-4, 30, 'under 10'], [0.02, 0.3, 'under 0.1']])
             assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
     });
 });
