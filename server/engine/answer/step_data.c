@@ -273,9 +273,10 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     const bool dense_travels = groups->shard.ranks > 1.0;
     const bool routed_travels = routed > 0.0 && groups->experts.ranks > 1.0;
     d->streams = dense_travels && routed_travels ? 2.0 : 1.0;
-    d->travels = !dense_travels                    ? routed
-                 : routed_travels || routed == 0.0 ? 1.0
-                                                   : (sent.all - sent.routed) / sent.all;
+    /* What is of one rank alone takes no time but from its host, which it is counted for. */
+    d->travels = dense_travels == routed_travels || routed == 0.0 ? 1.0
+                 : routed_travels                                 ? routed
+                                  : (sent.all - sent.routed) / sent.all;
     d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
