@@ -108,8 +108,7 @@ describe('a model', () => {
 
     it('acceptance 1: is pasted as its config.json where an id would stand', async () => {
         await inTab(browser, server, {}, async (tab) => {
-            await tab.page.fill('#field-hub', JSON.stringify(llama));
-            const { request } = await answering(tab, () => tab.page.press('#field-hub', 'Enter'));
+            const { request } = await answering(tab, () => tab.page.fill('#field-hub', JSON.stringify(llama)));
             assert.deepEqual(request.model, { config: llama });
             assert.equal(await tab.page.locator('#field-config').inputValue(), JSON.stringify(llama, null, 2));
         });
@@ -232,6 +231,21 @@ describe('a slider', () => {
             const mended = await answering(tab, () => page.getByRole('button', { name: `Set Pipeline to ${nearest}` }).click());
             assert.equal(mended.request.parallelism.pipeline, nearest);
             assert.equal(await chosen(page, 'pipeline'), String(nearest));
+        });
+    });
+
+    it('acceptance 2: that no single setting mends offers the nearest cuts that do', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { choices } = await answering(tab, () => page.goto(`${server.url}/?example=llama-70b&nodes=10&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192`));
+            assert.deepEqual([choices.tensor, choices.pipeline], [[], []], 'no slider has a way out');
+            const near = page.getByRole('group', { name: 'The nearest cuts that are possible' }).getByRole('button');
+            await near.first().waitFor();
+            await expectAccessible(page, 'cuts that are possible');
+            const { status, request: { parallelism: { tensor, pipeline } } } = await answering(tab, () => near.first().click());
+            assert.equal(status, 200);
+            assert.equal(80 % (tensor * pipeline), 0);
+            await becomes(() => near.count(), 0);
         });
     });
 
