@@ -234,21 +234,6 @@ describe('a slider', () => {
         });
     });
 
-    it('acceptance 2: that no single setting mends offers the nearest cuts that do', async () => {
-        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
-            const { page } = tab;
-            const { choices } = await answering(tab, () => page.goto(`${server.url}/?example=llama-70b&nodes=10&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192`));
-            assert.deepEqual([choices.tensor, choices.pipeline], [[], []], 'no slider has a way out');
-            const near = page.getByRole('group', { name: 'The nearest cuts that are possible' }).getByRole('button');
-            await near.first().waitFor();
-            await expectAccessible(page, 'cuts that are possible');
-            const { status, request: { parallelism: { tensor, pipeline } } } = await answering(tab, () => near.first().click());
-            assert.equal(status, 200);
-            assert.equal(80 % (tensor * pipeline), 0);
-            await becomes(() => near.count(), 0);
-        });
-    });
-
     it('or a choice that no rate is known for is mended from the verdict, which offers no reset that changes nothing', async () => {
         await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
             const { page } = tab;

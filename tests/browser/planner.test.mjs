@@ -1,6 +1,7 @@
 /** The way to an answer and what the answer says: verdict, bars, waterfall, figures. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { expectAccessible } from './lib/axe.mjs';
 import { answering, becomes, choose, inTab, openTab, seen, type, unfold } from './lib/browser.mjs';
 import { borne, borneSize, gb, gib, offOf, percent, sureDigits, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
@@ -79,6 +80,21 @@ describe('the verdict', () => {
             assert.ok(verdict.includes(binding.sentence), verdict);
             const [, held] = new RegExp(`([\\d.]+) of ${gib(memory.usable_bytes)} GiB per device`).exec(verdict) ?? assert.fail(verdict);
             assert.ok(Math.abs(Number(held) * 2 ** 30 - memory.device_total_bytes) <= (peaks[1] - peaks[0]) / 4 && sureDigits(held) <= 2, held);
+        });
+    });
+
+    it('acceptance 2: offers the nearest cuts that are possible where no single setting mends it', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { choices } = await answering(tab, () => page.goto(`${server.url}/?example=llama-70b&nodes=10&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192`));
+            assert.deepEqual([choices.tensor, choices.pipeline], [[], []], 'no slider has a way out');
+            const near = page.getByRole('group', { name: 'The nearest cuts that are possible' }).getByRole('button');
+            await near.first().waitFor();
+            await expectAccessible(page, 'cuts that are possible');
+            const { status, request: { parallelism: { tensor, pipeline } } } = await answering(tab, () => near.first().click());
+            assert.equal(status, 200);
+            assert.equal(80 % (tensor * pipeline), 0);
+            await becomes(() => near.count(), 0);
         });
     });
 
