@@ -30,9 +30,9 @@ async function writeWithTwin(file, content) {
     return packed.length;
 }
 
-/** What is left after bundling: code and names, smaller by another 4 %. @param {string} text */
+/** What is left after bundling: code and names, smaller by another 4 %. Calls that stay pack better; no function without a name is made with new. @param {string} text */
 async function smaller(text) {
-    const { code } = await minify(text, { module: true, ecma: 2020, compress: { passes: 3 } });
+    const { code } = await minify(text, { module: true, ecma: 2020, compress: { passes: 3, inline: 1, unsafe_arrows: true } });
     return code ?? text;
 }
 

@@ -17,6 +17,8 @@ const FROM_FACTOR = 3;
 
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
+/** @typedef {(value: number) => string} Digits  of a number, without its unit */
+
 /** Three significant digits, never more: the intervals do not support a fourth. @param {number} value */
 export function digits(value) {
     const size = Math.abs(value);
@@ -29,13 +31,14 @@ export function digits(value) {
 
 /**
  * As many digits as the spread around a value bears out, three at most: 429 ± 90 reads 430. Rounding
- * moves it by a quarter of the spread at most.
+ * moves it by a quarter of the spread at most; what is less than its last digit has none.
  * @param {number} value @param {number} spread  half of the interval, in the unit of value
  */
 export function borneOut(value, spread) {
     const size = Math.abs(value);
-    const sure = spread > 0 && size > 0 ? Math.floor(Math.log10(size)) - Math.floor(Math.log10(spread / 2)) + 1 : 3;
-    const kept = Math.min(3, Math.max(1, sure));
+    const place = spread > 0 ? Math.floor(Math.log10(spread / 2)) : -Infinity;
+    if (size < 10 ** place) return `under ${exact(10 ** place)}`;
+    const kept = size > 0 ? Math.min(3, Math.floor(Math.log10(size)) - place + 1) : 1;
     const rounded = Number(value.toPrecision(kept));
     /* Zeros after the point say how sure it is, those before it do not. */
     return rounded >= 10 ** (kept - 1) ? GROUPED.format(rounded) : value.toPrecision(kept);
@@ -56,12 +59,12 @@ export function gigabytes(bytes, unit) {
     return value < 0 ? `−${text}` : text;
 }
 
-/** @param {number} value @param {string} [unit] */
-export function scaled(value, unit = "") {
+/** @param {number} value @param {string} [unit] @param {Digits} [write] */
+export function scaled(value, unit = "", write = digits) {
     for (const [factor, prefix] of PREFIXES) {
-        if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${unit}`;
+        if (Math.abs(value) >= factor) return `${write(value / factor)} ${prefix}${unit}`;
     }
-    return unit === "" ? digits(value) : `${digits(value)} ${unit}`;
+    return unit === "" ? write(value) : `${write(value)} ${unit}`;
 }
 
 /** Counts of parameters and tokens, in the words of the trade. @param {number} value */
@@ -72,21 +75,21 @@ export function count(value) {
     return GROUPED.format(value);
 }
 
-/** @param {number} value_s */
-export function seconds(value_s) {
+/** @param {number} value_s @param {Digits} [write] */
+export function seconds(value_s, write = digits) {
     const size = Math.abs(value_s);
     if (size === 0) return "0 s";
-    if (size < 1e-3) return `${digits(value_s * 1e6)} µs`;
-    if (size < 1) return `${digits(value_s * 1e3)} ms`;
-    if (size < 120) return `${digits(value_s)} s`;
-    if (size < 7200) return `${digits(value_s / 60)} min`;
-    return size < 172800 ? `${digits(value_s / 3600)} h` : `${digits(value_s / 86400)} days`;
+    if (size < 1e-3) return `${write(value_s * 1e6)} µs`;
+    if (size < 1) return `${write(value_s * 1e3)} ms`;
+    if (size < 120) return `${write(value_s)} s`;
+    if (size < 7200) return `${write(value_s / 60)} min`;
+    return size < 172800 ? `${write(value_s / 3600)} h` : `${write(value_s / 86400)} days`;
 }
 
-/** @param {number} ratio */
-export function percent(ratio) {
+/** @param {number} ratio @param {Digits} [write] */
+export function percent(ratio, write = (value) => value.toFixed(1)) {
     const value = ratio * 100;
-    return `${Math.abs(value) < 0.05 ? "0" : value.toFixed(1)} %`;
+    return `${Math.abs(value) < 0.05 ? "0" : write(value)} %`;
 }
 
 /** A signed difference against a base. @param {number} now @param {number} before */

@@ -64,6 +64,19 @@ const read = (page, bytes) => page.evaluate((text) => {
 }, bytes.toString('utf8'));
 
 describe('a figure of the planner', () => {
+    it('keeps its button beneath the head of the page', async () => {
+        await inTab(browser, server, { height: 500 }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.click('[data-example="llama-70b"]'));
+            const button = page.getByRole('button', { name: 'Export: Memory per device' });
+            assert.equal(await button.evaluate((own) => {
+                scrollBy(0, own.getBoundingClientRect().top - 12);
+                const { x, y, width, height } = own.getBoundingClientRect();
+                return document.elementFromPoint(x + width / 2, y + height / 2).closest('.top') !== null;
+            }), true);
+        });
+    });
+
     it('as a drawing has title, key, figures and link, with every style in it', async () => {
         await inTab(browser, server, { acceptDownloads: true }, async (tab) => {
             const { page } = tab;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen, type } from './lib/browser.mjs';
-import { gb, gib, threeDigits } from './lib/format.mjs';
+import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen, type, unfold } from './lib/browser.mjs';
+import { borne, borneSize, offOf, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const PRICED = `/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&attn=flash3&tokens=2000000000000&extra=${
@@ -18,8 +18,10 @@ describe('units', () => {
         const { page } = tab;
         const shown = async () => [await valueOf(page, 'peak'), await valueOf(page, 'tokens'), await valueOf(page, 'cost')];
         const { throughput, memory, cost, resolved: { cluster } } = answer;
-        const usual = [`${gib(memory.peak_reserved_bytes)} GiB`, `${threeDigits(throughput.tokens_per_s / 1e3)} k`, `${threeDigits(cost / 1e6)} M`];
-        const other = [`${gb(memory.peak_reserved_bytes)} GB`, threeDigits(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
+        const sure = (value) => borne(value, offOf(answer) * value);
+        const peak = (unit) => borneSize(answer, memory.peak_reserved_bytes, unit);
+        const usual = [`${peak(2 ** 30)} GiB`, `${sure(throughput.tokens_per_s / 1e3)} k`, `${sure(cost / 1e6)} M`];
+        const other = [`${peak(1e9)} GB`, sure(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
         assert.deepEqual(await shown(), usual);
         await page.locator('[data-testid="what-if"][data-ready="true"]').waitFor(); /* the last that a plan asks by itself */
         const asked = [];
@@ -89,6 +91,30 @@ describe('the page in little room', () => {
             });
         });
     }
+
+    it('on a phone shows tables of many columns row by row, each cell with its head', async () => {
+        await inTab(browser, server, { width: 390, height: 844, path: '/version' }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.goto(`${server.url}${PRICED}&view=step&at=1`));
+            for (const id of ['timeline', 'sharding'])
+                await page.waitForSelector(`[data-testid="${id}"][data-phase="done"]`);
+            const scrolled = () => page.locator('main .scroll:visible').evaluateAll((list) => list
+                .filter((region) => region.scrollWidth > region.clientWidth + 1).map((region) => region.getAttribute('aria-label')));
+            for (const id of ['stages', 'at-cursor', 'memory-table'])
+                await unfold(page.getByTestId(id));
+            const busy = page.getByTestId('stages').locator('td').nth(1);
+            assert.equal(await busy.evaluate((cell) => getComputedStyle(cell, '::before').content), '"Busy"');
+            await becomes(scrolled, [], 'of a step');
+            await page.getByRole('tab', { name: 'Search' }).click();
+            await page.getByTestId('search').getByRole('button', { name: 'Search', exact: true }).click();
+            await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+            for (const id of ['neighbours', 'rejected'])
+                await unfold(page.getByTestId(id));
+            await becomes(scrolled, [], 'of a search');
+            await page.setViewportSize({ width: 1400, height: 1000 });
+            await becomes(() => page.locator('thead:visible', { hasText: 'The nearest' }).count(), 1);
+        });
+    });
 
     it('on a phone has the verdict on the first screen, and the settings fold open where they are asked for', async () => {
         const faults = ['422 POST /api/v1/estimates'];

@@ -108,8 +108,7 @@ describe('a model', () => {
 
     it('acceptance 1: is pasted as its config.json where an id would stand', async () => {
         await inTab(browser, server, {}, async (tab) => {
-            await tab.page.fill('#field-hub', JSON.stringify(llama));
-            const { request } = await answering(tab, () => tab.page.press('#field-hub', 'Enter'));
+            const { request } = await answering(tab, () => tab.page.fill('#field-hub', JSON.stringify(llama)));
             assert.deepEqual(request.model, { config: llama });
             assert.equal(await tab.page.locator('#field-config').inputValue(), JSON.stringify(llama, null, 2));
         });

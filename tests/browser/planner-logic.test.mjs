@@ -9,7 +9,7 @@ import { calibrate } from '../../static/src/planner/measured/calibrate.js';
 import { rowsOf, symbolsOf } from '../../static/src/planner/ranks.js';
 import { isConfig } from '../../static/src/planner/read-config.js';
 import { layOut } from '../../static/src/planner/traffic/layout.js';
-import { movesOf, nextPart } from '../../static/src/planner/what-if/moves.js';
+import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/planner/what-if/moves.js';
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
@@ -27,7 +27,12 @@ describe('a verdict', () => {
 describe('digits', () => {
     it('are as many as the spread bears out, three at most', () => {
         for (const [value, spread, text] of [[429.4, 98, '430'], [25.27, 2.6, '25'], [204.2, 48, '200'], [412.4, 33, '410'],
-            [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0.00']])
+            [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0']])
+            assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+
+    it('are none where the spread hides the value', () => {
+        for (const [value, spread, text] of [[0.003, 7.2, 'under 1'], [0, 7.2, 'under 1'], [-4, 30, 'under 10'], [0.02, 0.3, 'under 0.1']])
             assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
     });
 });
@@ -82,9 +87,29 @@ describe('the next part', () => {
         assert.equal(nextPart(parts, 'b'), null);
         assert.equal(nextPart(parts, 'unknown'), null);
     });
+    it('scales up over no fewer, and may keep a little more for its firmware', () => {
+        const others = [part('a', 1, 100), part('pair', 2, 120, 'nvidia', 2), part('c', 3, 99), part('tiny', 2, 80)];
+        assert.equal(nextPart(others, 'a').id, 'c');
+    });
     it('is no question of a stored inventory, nor half of one node', () => {
         const ids = movesOf({ ...emptyPlan(), inventory: 'north', accelerator: 'a' }, parts).map(({ id }) => id);
         assert.ok(!ids.includes('part') && !ids.includes('half') && ids.includes('twice'), ids.join());
+    });
+});
+
+describe('a cut that does not divide the cluster', () => {
+    const plan = { ...emptyPlan(), tensor: 8, pipeline: 4, virtualPipeline: 2 };
+    const refusal = (errors) => ({ errors });
+    it('has the nearest that do, of those the ones with the same chunks first', () => {
+        const titles = cutsNear(plan, [1, 2, 4, 5, 8, 10, 16, 20, 40, 80]).map(({ title }) => title);
+        assert.deepEqual(titles.slice(0, 2).sort(), ['TP10 PP4 VPP2', 'TP8 PP5 VPP2']);
+        assert.ok(titles.includes('TP8 PP5') && titles.length <= 32, titles.join());
+        assert.equal(new Set(titles).size, titles.length);
+    });
+    it('is one that the service calls so', () => {
+        assert.deepEqual(sizesThatDivide(refusal([{ pointer: '/parallelism', code: 'not_divisible', hint: 'tensor * pipeline * context: 1, 2, 10' }])), [1, 2, 10]);
+        assert.equal(sizesThatDivide(refusal([{ pointer: '/parallelism/tensor', code: 'not_divisible', hint: '1, 2' }])), null);
+        assert.equal(sizesThatDivide(null), null);
     });
 });
 

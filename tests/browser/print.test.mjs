@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answering, becomes, inTab, openPlan } from './lib/browser.mjs';
-import { gib, percent } from './lib/format.mjs';
+import { borneSize, gib, percent } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 import { readPdf } from './lib/pdf.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
@@ -30,7 +30,7 @@ describe('the printed page', () => {
             await page.getByText('NVIDIA H100 SXM5 80GB').first().waitFor({ state: 'attached' });
             const { memory, throughput } = answer;
             const words = await printed(page, ['Llama 3.1 70B on 16 nodes of 8 × NVIDIA H100 SXM5 80GB', '✓ Fits',
-                `${gib(memory.device_total_bytes)} of ${gib(memory.usable_bytes)} GiB per device`, 'Memory per device', 'Optimizer states',
+                `${borneSize(answer, memory.device_total_bytes, 2 ** 30)} of ${gib(memory.usable_bytes)} GiB per device`, 'Memory per device', 'Optimizer states',
                 'Where the time goes', 'Pipeline bubble', `${percent(throughput.mfu_full)} MFU`, 'Virtual pipeline 2', 'Global batch 512',
                 `Warning: ${answer.warnings[0].message}`, `${answer.assumptions.length} assumptions`, page.url()]);
             for (const control of ['Export', 'Undo', 'Copy as curl', 'Hub id', 'Search'])

@@ -344,7 +344,7 @@ describe('the timeline', () => {
             await becomes(() => page.getByTestId('at-cursor').locator('tbody tr').count(), running.length);
             const cells = await page.getByTestId('at-cursor').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
-            const own = cells.find(([stage, lane]) => stage === '1' && lane === 'compute');
+            const own = cells.find(([stage, lane]) => stage === 'stage 1' && lane === 'compute');
             const { microbatch, chunk, start_s, end_s } = timeline.spans;
             assert.deepEqual(own.slice(2), ['Backward', `${microbatch[at]}`, `${chunk[at]}`, '–', exact(start_s[at]), exact(end_s[at])]);
             const text = await seen(page.getByTestId('readout'));

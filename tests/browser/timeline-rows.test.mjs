@@ -78,6 +78,18 @@ describe('merging', () => {
         assert.deepEqual(merge(laneOf([[0, 0, 0.2], [1, 0.2, 0.5], [0, 0.5, 0.7]]), 0, 10, 10), [[0, 1, 0, -1]]);
     });
 
+    it('shows a column the paler the less of it is covered, in all by whatever kinds', () => {
+        const shades = (spans, width) => {
+            const runs = runsFor(width, 3);
+            fillRuns(laneOf(spans), 0, 10, width, runs);
+            return [...runs.shade.subarray(0, runs.count)];
+        };
+        assert.deepEqual(shades([[0, 0, 0.3], [1, 0.3, 1]], 10), [255]);
+        const [sparse, half, full] = shades([[0, 0, 0.05], [0, 1.2, 1.4], [1, 1.6, 1.9], [0, 2, 5]], 10);
+        assert.ok(sparse >= 85 && sparse < half && half < full, `${sparse} ${half} ${full}`);
+        assert.equal(full, 255);
+    });
+
     it('keeps a wide span to itself, for its edge and its letter', () => {
         assert.deepEqual(merge(laneOf([[0, 0, 4], [1, 4, 8]]), 0, 8, 80).filter(([, , , span]) => span >= 0),
             [[1, 40, 0, 0], [41, 80, 1, 1]]);

@@ -115,6 +115,12 @@ test('an answer says what it evaluated and where it comes from', async () => {
     }
 });
 
+test('the formula of a step names every term that it adds up', async () => {
+    const { time, explanations: { '/time/step_s': { formula, inputs } } } = await answered();
+    const terms = time.terms.map(({ name }) => name);
+    assert.deepEqual([formula.split(' + '), Object.keys(inputs)], [terms, terms]);
+});
+
 test('the same question has the same answer, to the byte', async () => {
     const [first, second] = [await ask(), await ask()];
     assert.equal(first.text, second.text);

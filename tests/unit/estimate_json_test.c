@@ -366,11 +366,11 @@ the_sentence_says_what_binds(void)
     read_request(&a, plain);
     sl_estimate *const e = handmade(&a.request);
     e->memory.usable_bytes = 1ULL << 31;
-    e->memory.ranks[1].device_total_bytes = 3ULL << 30;
+    e->memory.ranks[1].device_total_bytes = (321ULL << 30) / 2; /* 160.5 GiB */
     e->binding_term = term(SL_TERM_PARAMETERS, 1 << 30);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"limit\":\"memory\",\"sentence\":\"Memory: the fullest device needs "
-                             "3.0 GiB of 2.0 GiB usable; its largest term is parameters, 1.0 "
+                             "160 GiB of 2.0 GiB usable; its largest term is parameters, 1.0 "
                              "GiB.\""));
     sl_json_free(a.answer);
     sl_buffer_clear(&a.text);

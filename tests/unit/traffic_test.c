@@ -396,6 +396,31 @@ expect_fault(const sl_question *q, const char *rule, const char *hint)
     sl_expect_text(err.list[0].hint, hint, rule);
 }
 
+/* Main gradients of 4 bytes. Where each rank has experts of its own only the rest is reduced, where
+ * one rank has all of a stage only experts are, which others have too. */
+static void
+what_one_rank_has_alone_is_not_sent(void)
+{
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+    const double all = traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+
+    q.plan.expert = 4;
+    const double quarter = traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+    const double experts = (all - quarter) / 0.75;
+    CU_ASSERT_TRUE(experts > 0.5 * all);
+    q.plan.expert = 8;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), all - experts, 1e-8, "dense");
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), (all - experts) / 2.0, 1e-8, "bf16");
+
+    q.plan.tensor = 8;
+    q.plan.data = 1;
+    q.plan.expert = 4;
+    q.plan.expert_tensor = 1;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), experts / 4.0, 1e-8, "experts");
+}
+
 static void
 types_that_a_framework_does_not_send_are_refused(void)
 {
@@ -432,6 +457,7 @@ static const sl_case cases[] = {
     SL_CASE(a_traced_graph_has_no_units),
     SL_CASE(the_first_gathers_and_the_last_reductions_are_not_hidden),
     SL_CASE(the_last_buckets_are_not_hidden),
+    SL_CASE(what_one_rank_has_alone_is_not_sent),
     SL_CASE(types_that_a_framework_does_not_send_are_refused),
 };
 

@@ -190,6 +190,13 @@ spell(const char *name, char *out, size_t size)
     }
 }
 
+/* One digit after the point while there are no more than two before it: three bear no fourth. */
+static int
+decimals(double gib)
+{
+    return gib < 99.95 ? 1 : 0;
+}
+
 static void
 binding_sentence(const sl_estimate *estimate, char *out, size_t size)
 {
@@ -199,13 +206,15 @@ binding_sentence(const sl_estimate *estimate, char *out, size_t size)
     char name[48];
     spell(sl_term_describe(term->id)->name, name, sizeof name);
     if (sl_text_equal(estimate->binding_limit, "memory")) {
-        const sl_rank_memory *const fullest = &memory->ranks[memory->binding];
+        const double needed =
+            (double)memory->ranks[memory->binding].device_total_bytes / SL_GIB_BYTES;
+        const double usable = (double)memory->usable_bytes / SL_GIB_BYTES;
+        const double largest = term->value / SL_GIB_BYTES;
         (void)sl_text_format(
             out, size,
-            "Memory: the fullest device needs %.1f GiB of %.1f GiB usable; its largest term is "
-            "%s, %.1f GiB.",
-            (double)fullest->device_total_bytes / SL_GIB_BYTES,
-            (double)memory->usable_bytes / SL_GIB_BYTES, name, term->value / SL_GIB_BYTES);
+            "Memory: the fullest device needs %.*f GiB of %.*f GiB usable; its largest term is "
+            "%s, %.*f GiB.",
+            decimals(needed), needed, decimals(usable), usable, name, decimals(largest), largest);
     } else if (sl_text_equal(estimate->binding_limit, "compute")) {
         const double busy =
             time->terms[0].value + time->terms[SL_TERM_BACKWARD - SL_TERM_FORWARD].value;

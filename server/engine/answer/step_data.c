@@ -270,7 +270,13 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     const double routed = sent.all > 0.0 ? sent.routed / sent.all : 0.0;
     const double reduce_bytes = sent.all * sl_states_reduce_bytes(c->workload, layout) +
                                 sl_adapter_element_bytes(&c->workload->adapter) * sent.adapters;
-    d->streams = routed > 0.0 && groups->shard.ranks > 1.0 ? 2.0 : 1.0;
+    const bool dense_travels = groups->shard.ranks > 1.0;
+    const bool routed_travels = routed > 0.0 && groups->experts.ranks > 1.0;
+    d->streams = dense_travels && routed_travels ? 2.0 : 1.0;
+    /* What is of one rank alone takes no time but from its host, which it is counted for. */
+    d->travels = dense_travels == routed_travels || routed == 0.0 ? 1.0
+                 : routed_travels                                 ? routed
+                                  : (sent.all - sent.routed) / sent.all;
     d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
@@ -536,25 +542,26 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
     sl_level tied_level = SL_LEVEL_NETWORK;
     const double tied_s = sl_step_tied_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
+    const double reduce_bytes = worst.travels * worst.reduce_bytes;
+    const double gather_bytes = worst.travels * worst.gather_bytes;
 
     SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
-                {"gradient_bytes", worst.reduce_bytes}, {"gradient_s", worst.reduce_s},
-                {"gradient_exposed_s", worst.reduce_exposed_s},
-                {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
-                {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
-                {"members_per_node", groups.shard.members_per_node}, {"nodes", groups.shard.nodes},
-                {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
+                {"gradient_bytes", reduce_bytes}, {"gradient_s", worst.reduce_s},
+                {"gradient_exposed_s", worst.reduce_exposed_s}, {"parameter_bytes", gather_bytes},
+                {"parameter_s", worst.gather_s}, {"parameter_exposed_s", worst.gather_exposed_s},
+                {"tied_embedding_s", tied_s}, {"members_per_node", groups.shard.members_per_node},
+                {"nodes", groups.shard.nodes}, {"gradient_last_s", worst.last_s},
+                {"parameter_first_s", worst.first_s});
     if (!c->explained)
         return;
     /* Where one rank has a copy of the states, only experts are on others too. */
     const sl_group over = groups.shard.ranks > 1.0 ? groups.shard : groups.experts;
     const sl_sent_row rows[] = {
         {SL_TERM_GRADIENTS_SENT, groups.owners ? SL_COLLECTIVE_REDUCE : groups.reduce, over,
-         worst.streams * worst.reduces, worst.reduce_bytes, worst.reduce_s,
-         exposed * worst.reduce_s},
+         worst.streams * worst.reduces, reduce_bytes, worst.reduce_s, exposed * worst.reduce_s},
         {SL_TERM_PARAMETERS_SENT,
          groups.owners ? SL_COLLECTIVE_BROADCAST : SL_COLLECTIVE_ALL_GATHER, over,
-         worst.streams * worst.gathers, worst.gather_bytes, worst.gather_s, worst.gather_exposed_s},
+         worst.streams * worst.gathers, gather_bytes, worst.gather_s, worst.gather_exposed_s},
         {SL_TERM_REPLICAS_SENT, SL_COLLECTIVE_ALL_REDUCE, groups.replicas, worst.reduces,
          worst.replica_bytes, worst.replica_s, exposed * worst.replica_s},
         {SL_TERM_COPIES_SENT, SL_COLLECTIVE_ALL_REDUCE, sl_step_pair_at(worst.copy_level),

@@ -81,6 +81,7 @@ typedef struct sl_data_time {
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduces, gathers; /* pieces of them ... */
     double streams;          /* ... each, where experts travel apart, over ranks of their own */
+    double travels;          /* of those bytes: what one rank has alone stays there [ratio] */
     double reduce_exposed_s,
         gather_exposed_s; /* that of the reduction with replicas' and copies' */
     double first_s,

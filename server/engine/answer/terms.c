@@ -331,7 +331,7 @@ static const sl_term_info terms[] = {
     [SL_TERM_DEVICE_TOTAL] = {"device_total_bytes", "/memory/device_total_bytes", SL_LIFETIME_NONE,
                               "peak_reserved_bytes + context_bytes", "derived"},
     [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE,
-                      "forward + backward + recompute + tensor_communication + "
+                      "forward + backward + recompute + launch + tensor_communication + "
                       "context_communication + expert_communication + activation_offload + "
                       "pipeline_communication + bubble + data_communication "
                       "+ optimizer + overhead",

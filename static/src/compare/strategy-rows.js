@@ -59,7 +59,7 @@ export function criteriaOf(strategies) {
     return [
         { title: "Here", rows: [
             words("Verdict", verdictOf), words("Plan", (s) => cutOfStrategy(s) || null), figure("/time/step_s", -1),
-            words("Range of the step", ({ time }) => time?.step_interval_s.map(seconds).join(" – ") ?? null),
+            words("Range of the step", ({ time }) => time?.step_interval_s.map((/** @type {number} */ end_s) => seconds(end_s)).join(" – ") ?? null),
             figure("/throughput/tokens_per_s", 1), figure("/throughput/mfu_full", 1, percent)] },
         { title: "What it is", rows: ["definition", "use_when", "how_it_works"].map(told) },
         { title: "Communication", rows: [

@@ -1,16 +1,31 @@
-/** The headline figures, each with its interval and with what the last change did to it. */
+/**
+ * The headline figures, each with its interval and with what the last change did to it. None has a digit that the interval
+ * does not bear out: what is left of the difference of two plans is the same error, so differences keep theirs.
+ */
 import { html } from "../html.js";
-import { cost, memorySize, rate, units } from "../state/prefs.js";
+import { cost, rate, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";
-import { change, count, digits, gigabytes, percent, scaled, seconds } from "../units.js";
+import { change, count, digits, percent, scaled, seconds } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { valueAt } from "../widgets/values.js";
 import { Figure } from "./figure.js";
-import { lasting, offBy } from "./spread.js";
+import { lasting, offBy, sureBy, sureSize } from "./spread.js";
 
 /** Differences below this are noise to a reader. */
 const LEAST_CHANGE = 0.0005;
 const WATT_HOUR_J = 3600;
+
+/** How far the figures of the answer may be off. */
+const off = () => offBy(answer.value.estimate);
+
+/** @type {import("../units.js").Digits} */
+const sure = (value) => sureBy(off())(value);
+/** @param {number} value */
+const sureAmount = (value) => scaled(value, "", sure);
+/** @param {number} value_s */
+const sureTime = (value_s) => seconds(value_s, sure);
+/** @param {number} ratio */
+const sureShare = (ratio) => percent(ratio, sure);
 
 /** @param {{at: string, better: "more" | "less"}} props */
 function Delta({ at, better }) {
@@ -62,7 +77,7 @@ function Run() {
     return html`
         for ${count(answer.value.estimate.resolved.workload.tokens)} tokens, goodput <${Figure} at="/goodput_ratio" write=${percent}
             title="Share of the time that failures and checkpoints leave" />,
-        ${" "}<${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh")} />`;
+        ${" "}<${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh", sure)} />`;
 }
 
 function Rate() {
@@ -70,8 +85,8 @@ function Rate() {
     const [now, other] = samples ? ["Samples", "Tokens"] : ["Tokens", "Samples"];
     return html`
         <${Headline} testid="tokens" label=${html`<${Way} way=${rate} now="${now}/s" other="${other}/s" />`} title="${now} per second"
-                     at="/throughput/${now.toLowerCase()}_per_s" write=${scaled} better="more"
-                     note=${html`<${Figure} title="Tokens per second and device" at="/throughput/tokens_per_s_per_accelerator" write=${digits} />
+                     at="/throughput/${now.toLowerCase()}_per_s" write=${sureAmount} better="more"
+                     note=${html`<${Figure} title="Tokens per second and device" at="/throughput/tokens_per_s_per_accelerator" write=${sure} />
                          ${samples ? " tokens" : ""} per device`} />`;
 }
 
@@ -88,7 +103,7 @@ function Cost() {
     const note = html`<${Num} title="Price of a node and hour" text=${digits(price_per_node_hour)} value=${price_per_node_hour} /> per node and hour`;
     if (!hourly) {
         return typeof estimate.cost === "number"
-            ? html`<${Headline} testid="cost" label=${label} title=${now} at="/cost" write=${scaled} better="less" note=${note} />`
+            ? html`<${Headline} testid="cost" label=${label} title=${now} at="/cost" write=${sureAmount} better="less" note=${note} />`
             : html`<${Tile} testid="cost" label=${label} note=${NEEDS_TOKENS} />`;
     }
     const value = nodes * price_per_node_hour;
@@ -97,23 +112,22 @@ function Cost() {
 }
 
 export function Figures() {
-    /** @param {number} bytes */
-    const size = (bytes) => gigabytes(bytes, units.value);
+    const size = sureSize(answer.value.estimate, units.value);
     return html`
         <dl class="tiles">
-            <${Headline} testid="step" label="Step time" at="/time/step_s" write=${seconds} better="less"
-                         note=${html`<${Range} of="step_s" write=${seconds} />`} />
+            <${Headline} testid="step" label="Step time" at="/time/step_s" write=${sureTime} better="less"
+                         note=${html`<${Range} of="step_s" write=${sureTime} />`} />
             <${Rate} />
-            <${Headline} testid="mfu" label="MFU" title="Model FLOPs utilisation" at="/throughput/mfu_full" write=${percent} better="more"
-                         note=${html`causal <${Figure} title="MFU counting causal attention" at="/throughput/mfu_causal" write=${percent} />,
-                             ${" "}HFU <${Figure} title="Hardware FLOPs utilisation" at="/throughput/hfu" write=${percent} />`} />
-            <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${memorySize} better="less"
+            <${Headline} testid="mfu" label="MFU" title="Model FLOPs utilisation" at="/throughput/mfu_full" write=${sureShare} better="more"
+                         note=${html`causal <${Figure} title="MFU counting causal attention" at="/throughput/mfu_causal" write=${sureShare} />,
+                             ${" "}HFU <${Figure} title="Hardware FLOPs utilisation" at="/throughput/hfu" write=${sureShare} />`} />
+            <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${(bytes) => `${size(bytes)} ${units.value}`} better="less"
                          note=${html`<${Range} of="peak_reserved_bytes" write=${size} />, <${Figure} at="/memory/device_total_bytes"
                              title="With what lies outside the allocator" write=${size} /> with context`} />
-            <${Headline} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" at="/time/bubble_ratio" write=${percent}
-                         note=${html`exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${seconds} />`} />
+            <${Headline} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" at="/time/bubble_ratio" write=${sureShare}
+                         note=${html`exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${sureTime} />`} />
             ${answer.value.estimate.time_to_train_s > 0
-                ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, offBy(answer.value.estimate))} better="less" note=${html`<${Run} />`} />`
+                ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, off())} better="less" note=${html`<${Run} />`} />`
                 : html`<${Tile} testid="train" label="Time to train" note=${NEEDS_TOKENS} />`}
             <${Cost} />
         </dl>`;

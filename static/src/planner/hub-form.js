@@ -72,16 +72,11 @@ export function HubForm() {
     /** @param {Event & {currentTarget: HTMLInputElement}} event */
     const onInput = (event) => {
         const text = event.currentTarget.value;
+        if (isConfig(text)) return commit(text);
         setDraft(text);
         setOpen(true);
         const part = text.trim();
         asked.value = part.length >= LEAST_LETTERS && !/[@:{]/.test(part) ? part : "";
-    };
-    /** A config takes the form away, and the browser would miss it while it submits. @param {Event & {currentTarget: HTMLInputElement}} event */
-    const onChange = (event) => {
-        const text = event.currentTarget.value;
-        if (isConfig(text)) setTimeout(() => commit(text));
-        else commit(text);
     };
     return html`
         <form class="stack" onSubmit=${(event) => { event.preventDefault(); commit(draft ?? shown); }}>
@@ -89,7 +84,7 @@ export function HubForm() {
             <div class="joined">
                 <input id="field-hub" type="text" autocomplete="off" spellcheck=${false} autocapitalize="off"
                        placeholder="organisation/name or …@revision" value=${draft ?? shown} ...${errorProps("hub")} ...${input}
-                       onInput=${onInput} onChange=${onChange} onBlur=${() => setOpen(false)} />
+                       onInput=${onInput} onChange=${(event) => commit(event.currentTarget.value)} onBlur=${() => setOpen(false)} />
                 <button type="submit">Load</button>
                 <ul id=${LIST} class="suggestions" role="listbox" aria-label="Models" hidden=${!current || models.length === 0}>
                     ${current ? models.map((model, place) => html`

@@ -39,7 +39,7 @@ export function ConfigForm() {
             <label class="visually-hidden" for="field-config">config.json</label>
             <textarea id="field-config" rows="7" spellcheck=${false} ...${invalid} value=${text}
                       placeholder=${'Paste config.json, or drop the file anywhere\n{ "hidden_size": 4096, … }'}
-                      onInput=${(event) => setDraft(event.currentTarget.value)}></textarea>
+                      onInput=${(event) => (event.inputType === "insertFromPaste" ? use : setDraft)(event.currentTarget.value)}></textarea>
             ${fault ? html`<p class="field-error" id="config-fault"><span aria-hidden="true">▲ </span>${fault}</p>`
                 : html`<${FieldError} name="hub" />`}
             <div class="split">

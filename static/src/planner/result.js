@@ -5,11 +5,10 @@
 import { html } from "../html.js";
 import { memorySize, units } from "../state/prefs.js";
 import { plan } from "../state/store.js";
-import { borneOut, gigabytes, UNIT_BYTES } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { fitOf } from "../widgets/fit.js";
 import { Figure } from "./figure.js";
-import { lasting, offBy, spreadOf } from "./spread.js";
+import { lasting, offBy, spreadOf, sureBy, sureSize } from "./spread.js";
 
 const TERA = 1e12;
 
@@ -33,11 +32,10 @@ function Basis() {
 
 /** @param {{estimate: Api.Estimate}} props */
 export function Result({ estimate }) {
-    const { throughput, binding, fits, interval } = estimate;
+    const { throughput, binding, fits } = estimate;
     const [tone, sign, words] = fitOf(estimate);
     const unit = units.value;
-    const giga = UNIT_BYTES[unit];
-    const peaks = interval?.peak_reserved_bytes ?? [0, 0];
+    const size = sureSize(estimate, unit);
     const spread = spreadOf(estimate);
     const off = offBy(estimate);
     const train_s = estimate.time_to_train_s;
@@ -46,13 +44,13 @@ export function Result({ estimate }) {
             <span class="badge ${tone}"><span aria-hidden="true">${sign}</span> ${words[0].toUpperCase() + words.slice(1)}</span>
             <p class="verdict-text" data-testid="sentence">
                 ${fits ? "with " : "by "}<${Figure} title=${fits ? "Headroom" : "Deficit"} at="/memory/headroom_bytes"
-                    write=${(room) => `${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}
+                    write=${(room) => `${size(Math.abs(room))} ${unit}`} />${fits ? " to spare" : ""}
                 ${throughput.model_flops_per_s_per_accelerator > 0 ? html`, <${Figure} title="Model FLOP/s of a device" at="/throughput/model_flops_per_s_per_accelerator"
-                    write=${(rate) => `${borneOut(rate / TERA, (rate / TERA) * off)} TFLOP/s`} /> per device` : null}
+                    write=${(rate) => `${sureBy(off)(rate / TERA)} TFLOP/s`} /> per device` : null}
                 ${spread ? html` <${PlusMinus} spread=${spread} />` : null}
                 ${train_s > 0 ? html`, <${Figure} title="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, off)} />` : null}
                 ${" "}<${Basis} />
             </p>
         </div>
-        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${(bytes) => gigabytes(bytes, unit)} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
+        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${size} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
 }

@@ -1,5 +1,5 @@
-/** How far the figures of an estimate may be off, and a length of time with no digit more than that bears out. */
-import { borneOut } from "../units.js";
+/** How far the figures of an estimate may be off, and figures with no digit more than that bears out. */
+import { borneOut, UNIT_BYTES } from "../units.js";
 
 const DAY_S = 86400;
 const HOUR_S = 3600;
@@ -26,8 +26,18 @@ export function offBy(estimate) {
     return spread ? Math.max(spread.low, spread.high) : 0;
 }
 
+/** Digits of what may be off by a share. @param {number} off @returns {import("../units.js").Digits} */
+export const sureBy = (off) => (value) => borneOut(value, Math.abs(value) * off);
+
 /** @param {number} value_s @param {number} off  a share of it */
 export function lasting(value_s, off) {
     const [size, word] = value_s >= 2 * DAY_S ? [DAY_S, "days"] : value_s >= 2 * HOUR_S ? [HOUR_S, "hours"] : [60, "minutes"];
-    return `${borneOut(value_s / size, (value_s / size) * off)} ${word}`;
+    return `${sureBy(off)(value_s / size)} ${word}`;
+}
+
+/** Digits of memory of a device, as the interval of its peak bears them out. @param {Api.Estimate} estimate @param {"GiB" | "GB"} unit @returns {(bytes: number) => string} */
+export function sureSize({ interval }, unit) {
+    const [least, most] = interval?.peak_reserved_bytes ?? [0, 0];
+    const giga = UNIT_BYTES[unit];
+    return (bytes) => borneOut(bytes / giga, (most - least) / 2 / giga);
 }

@@ -12,7 +12,7 @@ import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
-import { movesOf } from "./what-if/moves.js";
+import { movesOf, sizesThatDivide } from "./what-if/moves.js";
 
 /** Values that are offered to make a refused setting legal: the nearest; its own control has them all. */
 const MOST_VALUES = 3;
@@ -44,11 +44,10 @@ function describe(patch, matters) {
     return own.length > 0 ? { what: join(own), settles: join(others) } : { what: join(others), settles: "" };
 }
 
-/** @param {{fix: Api.Fix, estimate: Api.Estimate}} props */
-function Fix({ fix, estimate }) {
+/** @param {{fix: Api.Fix, estimate: Api.Estimate, what: string, settles: string}} props */
+function Fix({ fix, estimate, what, settles }) {
     const effects = [];
     const [tone, , words] = fitOf(fix);
-    const { what, settles } = describe(fix.change, fix.what);
     if (typeof fix.memory_bytes === "number") {
         effects.push(memorySize(fix.memory_bytes));
     }
@@ -61,6 +60,18 @@ function Fix({ fix, estimate }) {
             <span>${effects.join(" · ")}${fix.fits ? html` <em class=${tone}>${words}</em>` : html` <em>not enough</em>`}</span>
             ${settles ? html`<span>with ${settles}</span>` : null}
         </button>`;
+}
+
+/** What all of them settle alike is said once. @param {{fixes: Api.Fix[], estimate: Api.Estimate}} props */
+function Fixes({ fixes, estimate }) {
+    const words = fixes.map((fix) => describe(fix.change, fix.what));
+    const [{ settles }, ...others] = words;
+    const alike = settles !== "" && others.length > 0 && others.every((other) => other.settles === settles);
+    return html`
+        <h2 id="fixes">Ways to make it better${alike ? `, all with ${settles}` : ""}</h2>
+        <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix, at) => html`
+            <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} what=${words[at].what} settles=${alike ? "" : words[at].settles} />`)}
+        </div>`;
 }
 
 /** @param {{problem: import("../state/api.js").Problem}} props */
@@ -99,6 +110,7 @@ export function Verdict() {
     const { phase, estimate, problem } = answer.value;
     const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
     const refused = phase === "problem" && problem;
+    const asks = refused ? sizesThatDivide(problem) : estimate && tab.value === "summary";
     const tone = refused ? "bad" : estimate ? fitOf(estimate)[0] : "idle";
     return html`
         <section class="verdict ${tone}" aria-label="Verdict" data-phase=${phase} data-testid="verdict">
@@ -111,14 +123,10 @@ export function Verdict() {
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
             ${refused && problem.status !== 422 ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
-            ${fixes.length > 0 ? html`
-                <h2 id="fixes">Ways to make it better</h2>
-                <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix) => html`
-                    <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
-                </div>` : null}
+            ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
             ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
                 <p class="hint">No single change is enough: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
                     ${" "}<button type="button" class="link" onClick=${goToTuning}>train a part of the model</button>.</p>` : null}
-            ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf"><${Ribbon} /><//>` : null}
+            ${asks ? html`<${Part} name="whatIf">${refused ? null : html`<${Ribbon} />`}<//>` : null}
         </section>`;
 }

@@ -132,7 +132,7 @@ export function Review() {
         ${rows.value.length > 0 ? html`<${Why} />` : null}
         ${result.robustness ? html`<${Robustness} robustness=${result.robustness} />` : null}
         <div class="folds">
-            <${Folded} title="Neighbours of the best: one change each" id="neighbours" columns=${["Change", "#Step", "#Memory", "Verdict"]}
+            <${Folded} title="Neighbours of the best: one change each" id="neighbours" columns=${["Change", "#Step", "#Memory", "~Verdict"]}
                 rows=${(result.neighbours ?? []).map(neighbourRow)} />
             <${Folded} title="Why plans are no answer" id="rejected" columns=${["Reason", "#Plans", "~The nearest"]}
                 rows=${(result.rejected ?? []).map(rejectedRow)} />

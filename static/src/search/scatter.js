@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { units } from "../state/prefs.js";
 import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
-import { exact } from "../units.js";
+import { exact, UNIT_BYTES } from "../units.js";
 import { followWidth } from "../widgets/canvas.js";
 import { onKeys, spotOf, within } from "../widgets/hand.js";
 import { Check } from "../widgets/check.js";
@@ -25,7 +25,6 @@ import { across, colouredBy, colours, EDGES, edgePath, HEIGHT_PX, known, legend,
 const REACH_PX = 24;
 const TIP_PX = 270;
 const TICK_PX = 90;
-const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 
 /** @param {import("./figures.js").Figure} figure */
 function unitOf(figure) {

@@ -104,7 +104,7 @@ function Table({ list, terms }) {
             columns=${["Stage", ...terms.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
             rows=${list.map(({ stage: of, held }) => {
                 const kept = keptBytes(of, table_s.value);
-                return [of, ...terms.map((name) => {
+                return [`stage ${of}`, ...terms.map((name) => {
                     const term = held.stays.find((each) => each.name === name);
                     return size(`${labelOf(name)}, stage ${of}`, term?.bytes ?? 0, term?.about);
                 }), size(`${keptWords.value}, stage ${of}`, kept, names.about.stairs), size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept),

@@ -35,7 +35,7 @@ function explanationOf(name, is = () => true) {
 function rangeAt(pointer) {
     const name = pointer.slice(pointer.lastIndexOf("/") + 1);
     const ends = /** @type {Record<string, number[]>} */ (answer.value.estimate?.interval)?.[name];
-    return ends?.map(writerOf(name)).join(" – ");
+    return ends?.map((end) => writerOf(name)(end)).join(" – ");
 }
 
 /** How figures of that name are computed, where the values of a plan are not told. @param {string} name @returns {Explanation | null} */

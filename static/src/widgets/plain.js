@@ -5,6 +5,9 @@ import { Scroll } from "./scroll.js";
 /** @type {Record<string, string>} */
 const CLASSES = { "#": "n", "~": "how" };
 
+/** More figures than these do not stand side by side on a phone: there each cell has its own head. */
+const MOST_COLUMNS = 6;
+
 /**
  * @param {Object} props
  * @param {string} props.label      for who does not see it
@@ -18,12 +21,13 @@ const CLASSES = { "#": "n", "~": "how" };
  */
 export function Plain({ label, caption, columns, rows, tight = false, more, testid, children }) {
     const classes = columns.map((column) => CLASSES[String(column)[0]]);
+    const heads = columns.map((column, at) => (classes[at] ? column.slice(1) : column));
     return html`
-        <${Scroll} label=${label}><table class=${tight ? "figures tight" : "figures"} aria-label=${label} data-testid=${testid}>
+        <${Scroll} label=${label}><table class="figures ${tight ? "tight" : ""} ${columns.length > MOST_COLUMNS && !classes.includes("how") ? "cards" : ""}" aria-label=${label} data-testid=${testid}>
             ${caption && html`<caption>${caption}</caption>`}
-            <thead><tr>${columns.map((column, at) => html`<th key=${at} scope="col" class=${classes[at]}>${classes[at] ? column.slice(1) : column}</th>`)}</tr></thead>
+            <thead><tr>${heads.map((head, at) => html`<th key=${at} scope="col" class=${classes[at]}>${head}</th>`)}</tr></thead>
             <tbody>${rows.map(([name, ...cells], row) => html`
                 <tr key=${row} ...${more?.(row)}><th scope="row">${name}</th>${cells.map((cell, at) =>
-                    (cell?.type === "td" ? cell : html`<td key=${at} class=${classes[at + 1]}>${cell}</td>`))}</tr>`)}</tbody>${children}
+                    (cell?.type === "td" ? cell : html`<td key=${at} class=${classes[at + 1]} data-head=${heads[at + 1]}>${cell}</td>`))}</tr>`)}</tbody>${children}
         </table><//>`;
 }

@@ -11,6 +11,9 @@ import { followPlan, moves, outcomes } from "./state.js";
 
 /** @typedef {{estimate: Api.Estimate, now: Api.Estimate}} Both */
 
+/** Of cuts that would be possible. */
+const MOST_CUTS = 4;
+
 /** A difference between two estimates, which opens into both. @param {Both & {title: string, at: string}} props */
 function Delta({ estimate, now, title, at }) {
     const [after, before] = [estimate, now].map((of) => valueAt(of, at));
@@ -43,9 +46,24 @@ function Offer({ move, now }) {
         </li>`;
 }
 
+/** Where the plan's own cut is refused: the nearest that have an answer. */
+function Nearest() {
+    const possible = moves.value.filter(({ id }) => outcomes.value.get(id)?.estimate).slice(0, MOST_CUTS);
+    return possible.length === 0 ? null : html`
+        <h2 id="nearest">The nearest cuts that are possible</h2>
+        <div class="fixes" role="group" aria-labelledby="nearest">${possible.map(({ id, title, changes }) => {
+            const { estimate } = outcomes.value.get(id);
+            return html`
+                <button type="button" class="fix" key=${id} onClick=${() => change(changes)}>
+                    <b>${title}</b><span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em></span>
+                </button>`;
+        })}</div>`;
+}
+
 export function WhatIf() {
     useEffect(followPlan, []);
-    const { estimate: now } = answer.value;
+    const { estimate: now, problem } = answer.value;
+    if (problem) return html`<${Nearest} />`;
     return html`
         <div class="what-if" data-testid="what-if" data-ready=${outcomes.value.size > 0}>
             <h2 id="what-if">What if</h2>

@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { requestOf } from "../../state/plan.js";
 import { accelerators, answer, outcomeOf, plan, planAfter, requestText } from "../../state/store.js";
-import { movesOf } from "./moves.js";
+import { cutsNear, movesOf, sizesThatDivide } from "./moves.js";
 
 /** A slider in motion asks for its own answers only. */
 const PEACE_MS = 200;
@@ -13,7 +13,10 @@ const PEACE_MS = 200;
 /** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome | undefined>}>} by id of a move */
 const told = signal({ of: "", outcomes: new Map() });
 
-export const moves = computed(() => movesOf(plan.value, accelerators.value));
+export const moves = computed(() => {
+    const sizes = sizesThatDivide(answer.value.problem);
+    return sizes ? cutsNear(plan.value, sizes) : movesOf(plan.value, accelerators.value);
+});
 
 /** What is known of the moves of the plan that is shown. */
 export const outcomes = computed(() => (told.value.of === requestText.value ? told.value.outcomes : new Map()));
@@ -36,7 +39,7 @@ async function askAll(of, abort) {
 /** Asks for as long as the ribbon is shown. @returns {() => void} */
 export function followPlan() {
     return effect(() => {
-        if (answer.value.phase !== "done" || accelerators.value.length === 0) return undefined;
+        if (answer.value.phase === "loading" || accelerators.value.length === 0) return undefined;
         const of = requestText.value;
         if (of === told.peek().of) return undefined;
         const controller = new AbortController();

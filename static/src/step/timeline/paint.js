@@ -74,7 +74,7 @@ function paintNames(context, { layout, stage }) {
 export function lineOf(picture, runs, pixels, line) {
     const start = line * picture.image.width;
     for (let at = 0; at < runs.count; at += 1) {
-        if (runs.span[at] === SHARED) picture.pixels.fill(pixels[runs.kind[at]], start + runs.from[at], start + runs.to[at]);
+        if (runs.span[at] === SHARED) picture.pixels.fill(pixels[runs.kind[at]] & 0xffffff | runs.shade[at] << 24, start + runs.from[at], start + runs.to[at]);
     }
 }
 

@@ -116,21 +116,22 @@ export function spanAt(row, at_s) {
 /**
  * Runs of pixel columns to draw for one row, filled again and again.
  *
- * @typedef {{count: number, from: Int32Array, to: Int32Array, kind: Uint8Array, span: Int32Array,
+ * @typedef {{count: number, from: Int32Array, to: Int32Array, kind: Uint8Array, span: Int32Array, shade: Uint8Array,
  *            weight: Float64Array}} Runs
+ *          shade: of the columns of a run how much is covered, 255 for all
  * @param {number} width  pixel columns @param {number} kinds @returns {Runs}
  */
 export function runsFor(width, kinds) {
     return {
         count: 0, from: new Int32Array(width), to: new Int32Array(width), kind: new Uint8Array(width),
-        span: new Int32Array(width), weight: new Float64Array(kinds),
+        span: new Int32Array(width), shade: new Uint8Array(width), weight: new Float64Array(kinds),
     };
 }
 
-/** @param {Runs} runs @param {number} from @param {number} to @param {number} kind @param {number} span */
-function add(runs, from, to, kind, span) {
+/** @param {Runs} runs @param {number} from @param {number} to @param {number} kind @param {number} span @param {number} shade */
+function add(runs, from, to, kind, span, shade) {
     const last = runs.count - 1;
-    if (span === SHARED && last >= 0 && runs.span[last] === SHARED && runs.to[last] === from && runs.kind[last] === kind) {
+    if (span === SHARED && last >= 0 && runs.span[last] === SHARED && runs.to[last] === from && runs.kind[last] === kind && runs.shade[last] === shade) {
         runs.to[last] = to;
         return;
     }
@@ -138,22 +139,28 @@ function add(runs, from, to, kind, span) {
     runs.to[runs.count] = to;
     runs.kind[runs.count] = kind;
     runs.span[runs.count] = span;
+    runs.shade[runs.count] = shade;
     runs.count += 1;
 }
 
-/** Closes a pixel column: the kind that covers most of it has it. @param {Runs} runs @param {number} column */
+/** In few steps, so that columns alike make one run; the least is seen still. @param {number} covered  of a pixel column [ratio] */
+const shadeOf = (covered) => Math.min(255, 63 + 32 * Math.ceil(6 * covered));
+
+/** Closes a pixel column: the kind that covers most of it has it, the paler the less all of them cover. @param {Runs} runs @param {number} column */
 function close(runs, column) {
     const { weight } = runs;
     let most = -1;
     let heaviest = 0;
+    let covered = 0;
     for (let kind = 0; kind < weight.length; kind += 1) {
+        covered += weight[kind];
         if (weight[kind] > heaviest) {
             heaviest = weight[kind];
             most = kind;
         }
         weight[kind] = 0;
     }
-    if (most >= 0) add(runs, column, column + 1, most, SHARED);
+    if (most >= 0) add(runs, column, column + 1, most, SHARED, shadeOf(covered));
 }
 
 /**
@@ -185,7 +192,7 @@ export function fillRuns(row, from_s, to_s, width, runs) {
         }
         runs.weight[kind] += column + 1 - left;
         close(runs, column);
-        if (last > column + 1) add(runs, column + 1, last, kind, right - left >= OWN_PX ? at : SHARED);
+        if (last > column + 1) add(runs, column + 1, last, kind, right - left >= OWN_PX ? at : SHARED, 255);
         open = last < width ? last : -1;
         runs.weight[kind] = right - last;
     }

@@ -107,7 +107,7 @@ function AtCursor() {
                 columns=${["Stage", "Lane", "Does", "#Micro-batch", "#Chunk", "#Layer", "#From s", "#To s"]}
                 rows=${running.map(({ row, span }) => {
                     const look = kindLook(shown.value.kinds[row.kind[span]]);
-                    return [row.stage, laneWords(row), html`<${Swatch} ...${look} />${look.label}`, number(row.microbatch[span]),
+                    return [`stage ${row.stage}`, laneWords(row), html`<${Swatch} ...${look} />${look.label}`, number(row.microbatch[span]),
                         number(row.chunk[span]), number(row.layer[span]), exact(row.start_s[span]), exact(row.end_s[span])];
                 })} />`}
         <//>`;
