@@ -58,8 +58,8 @@ input_of(const sl_rank_memory *rank, sl_term_id id, const char *name)
  * One chunk on each rank, backward in one piece: the same. Else not less; but more, where embedding
  * and head are gone when blocks keep most: no more than they are; and where blocks differ, of which
  * some come down while others have yet to grow: no more than what grows. ZB-V's order goes by how long
- * everything takes and DualPipe's few split backwards are counted with the most that is alive: both
- * are near above, or a little below where a rank's chunks differ.
+ * everything takes, and of DualPipe's chunks that differ the mean is taken to turn: both are above,
+ * or a little below.
  */
 static void
 expect_kept(const sl_rank_memory *rank, double peak)
@@ -79,7 +79,9 @@ expect_kept(const sl_rank_memory *rank, double peak)
         !(sl_schedule_blocks_alike(drawn.question.model) &&
           answer.workload.recompute_method == SL_RECOMPUTE_EACH))
         above += sl_fixture_bytes(rank, SL_TERM_WEIGHT_OPERANDS);
-    if (sl_schedule_directions(plan) == 2) {
+    const sl_chunking cut = sl_schedule_cut(drawn.question.model, plan);
+    const bool dual = plan->schedule == SL_SCHEDULE_DUALPIPE;
+    if (sl_schedule_directions(plan) == 2 && !(dual && sl_schedule_chunks_alike(&cut))) {
         below += 0.2 * peak;
         above = HUGE_VAL;
     }

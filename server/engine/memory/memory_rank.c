@@ -198,6 +198,33 @@ measure_chunks(const sl_memory_case *c, uint32_t r, bool alike, bool one_kind, s
         sl_schedule_alive_bytes(c->plan, m, r, bytes) - blocks - b->in_flight * embedding;
 }
 
+/* DualPipe splits few backwards, none of them while a rank is fullest. Of p + 1 stages alive one goes
+ * before the first of them waits, but on the two ranks in the middle, which split none so early; and
+ * p / 2 are left when all that turn do. Of these moments the one that keeps most stays. */
+static void
+pick_moment(const sl_memory_case *c, sl_rank_bytes *b)
+{
+    const double p = c->plan->pipeline;
+    const double alive = 2.0 * b->in_flight; /* stages of one copy or the other */
+    const double turning = 2.0 * b->turning;
+    const double early = turning < p / 2.0 ? 1.0 : 0.0;
+    const double moments[][2] = {{alive, 0.0}, {alive - early, early}, {p / 2.0, turning}};
+    double most = 0.0;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        const double bytes =
+            b->blocks_saved * moments[i][0] / alive + b->operands * moments[i][1] / turning;
+        if (bytes > most)
+            at = i;
+        most = sl_larger(most, bytes);
+    }
+    b->blocks_saved *= moments[at][0] / alive;
+    b->operands *= moments[at][1] / turning;
+    b->in_flight = moments[at][0] / 2.0;
+    b->turning = moments[at][1] / 2.0;
+}
+
 void
 sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
                 sl_rank_bytes *out)
@@ -233,6 +260,8 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
     if (sl_schedule_held(c->plan) > 1 && (stage->first || !alike))
         measure_chunks(c, r, alike, kinds == 1, out);
+    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
+        pick_moment(c, out);
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }
