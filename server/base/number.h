@@ -28,7 +28,7 @@ typedef struct sl_number_text {
 
 /**
  * A figure for a sentence: as many digits as the spread around it bears out, three at most, and
- * never an exponent: 429 +- 90 is "430", 2290000 "2,290,000". The dashboard writes by the same rule
+ * no exponent below 1e18: 429 +- 90 is "430", 2290000 "2,290,000". The dashboard writes by the same rule
  * (static/src/units.js, borneOut).
  *
  * value   finite; beyond 1e18, or below 1e-9, its zeros would be all that is read

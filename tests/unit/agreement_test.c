@@ -1,11 +1,9 @@
 /* Closed form and simulation of one step: what hides what, and short steps. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "engine_fixture.h"
 #include "harness.h"
-#include "shardline/timeline.h"
 
 static sl_cluster cluster;
 static sl_software software;
@@ -35,16 +33,7 @@ llama_question(uint32_t stages, sl_schedule schedule, uint64_t batches)
 static double
 ratio_of(const sl_question *q, const sl_estimate *e)
 {
-    static sl_timeline timeline;
-    sl_errors err = {0};
-    size_t bytes = 0;
-
-    CU_ASSERT_EQUAL_FATAL(sl_timeline_size(q, e, &bytes, &err), SL_OK);
-    void *space = malloc(bytes);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(space);
-    sl_timeline_simulate(q, e, NULL, NULL, space, &timeline);
-    free(space);
-    return timeline.step_s / e->time.step_s;
+    return sl_fixture_timeline(q, e)->step_s / e->time.step_s;
 }
 
 static void
@@ -71,6 +60,12 @@ expect_parts(const sl_estimate *e)
     }
     for (uint32_t i = 0; i < e->time.communication_count; i++)
         rows_s += e->time.communication[i].exposed_s;
+    const sl_term *bubble = &e->time.terms[SL_TERM_BUBBLE - SL_TERM_FORWARD];
+    const double m = (double)sl_plan_microbatches(&e->workload, &e->plan);
+    const double span_s = m * bubble->inputs[1].value + bubble->value;
+    sl_expect_near(e->time.bubble_ratio,
+                   1.0 - m * sl_term_input(bubble, "busy_sum_s") / (e->plan.pipeline * span_s),
+                   1e-9, "the idle share goes with the bubble");
     sl_expect_near(terms_s, e->time.step_s, 1e-9, "terms sum to the step");
     sl_expect_near(rows_s, e->time.exposed_communication_s, 1e-9, "rows to what is exposed");
     sl_expect_near(sl_term_input(data, "gradient_exposed_s") +

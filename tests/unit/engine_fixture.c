@@ -1,11 +1,13 @@
 #include "engine_fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 
 static sl_model the_model;
+static sl_timeline the_timeline;
 static sl_estimate the_answer;
 static sl_estimate the_scratch;
 
@@ -205,6 +207,20 @@ sl_fixture_answer(const sl_question *question)
     for (uint32_t i = 0; i < err.count; i++)
         printf("  %s: %s: %s\n", err.list[i].pointer, err.list[i].rule, err.list[i].message);
     return &the_answer;
+}
+
+const sl_timeline *
+sl_fixture_timeline(const sl_question *question, const sl_estimate *answer)
+{
+    sl_errors err = {0};
+    size_t bytes = 0;
+
+    CU_ASSERT_EQUAL_FATAL(sl_timeline_size(question, answer, &bytes, &err), SL_OK);
+    void *space = malloc(bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(space);
+    sl_timeline_simulate(question, answer, NULL, NULL, space, &the_timeline);
+    free(space);
+    return &the_timeline;
 }
 
 double

@@ -4,6 +4,7 @@
 #define SL_TESTS_ENGINE_FIXTURE_H
 
 #include "shardline/estimate.h"
+#include "shardline/timeline.h"
 
 /** GPT as Korthikanti 2022 table 3 lays it out: 4 h feed-forward, tied 51,200 rows, 2,048
  * positions. */
@@ -39,6 +40,10 @@ sl_question sl_fixture_mixture_question(const sl_cluster *cluster, const sl_soft
 
 /** Answer of a question that must pass its check; owned by the fixture, overwritten by the next. */
 const sl_estimate *sl_fixture_answer(const sl_question *question);
+
+/** Its timeline, which must exist, with all ranks as fast as each other, without spans; owned by the
+ * fixture, overwritten by the next. */
+const sl_timeline *sl_fixture_timeline(const sl_question *question, const sl_estimate *answer);
 
 /** Bytes of one memory term of a rank, 0 when it has none. */
 double sl_fixture_bytes(const sl_rank_memory *rank, sl_term_id id);

@@ -8,7 +8,6 @@
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/sharding.h"
-#include "shardline/timeline.h"
 
 enum { NODES = 2 };
 
@@ -273,22 +272,6 @@ each_stage_holds_what_it_holds_on_its_own_part_alone(void)
     }
 }
 
-static sl_timeline timeline;
-
-static double
-simulated_s(const sl_question *q, const sl_estimate *estimate)
-{
-    sl_errors err = {0};
-    size_t bytes = 0;
-
-    CU_ASSERT_EQUAL_FATAL(sl_timeline_size(q, estimate, &bytes, &err), SL_OK);
-    void *scratch = malloc(bytes);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
-    sl_timeline_simulate(q, estimate, NULL, NULL, scratch, &timeline);
-    free(scratch);
-    return timeline.step_s;
-}
-
 static void
 closed_form_and_simulation_agree_on_uneven_pools(void)
 {
@@ -306,15 +289,16 @@ closed_form_and_simulation_agree_on_uneven_pools(void)
                 question_of(&shapes[i], s % 2 == 0 ? two_pools(sl_fixture_cluster(NODES), other)
                                                    : two_pools(other, sl_fixture_cluster(NODES)));
             const sl_estimate *estimate = sl_fixture_answer(&q);
-            const double off = fabs(log(simulated_s(&q, estimate) / estimate->time.step_s));
+            const sl_timeline *timeline = sl_fixture_timeline(&q, estimate);
+            const double off = fabs(log(timeline->step_s / estimate->time.step_s));
             if (off > 0.05)
                 printf("  %s at %.1f, %s: %.4f s simulated, %.4f s in closed form\n",
                        shapes[i].name, speeds[s / 2], s % 2 == 0 ? "later" : "first",
-                       timeline.step_s, estimate->time.step_s);
+                       timeline->step_s, estimate->time.step_s);
             CU_ASSERT_TRUE(off <= 0.05);
             farthest = fmax(farthest, off);
-            for (uint32_t r = 0; r < timeline.stage_count; r++)
-                CU_ASSERT_EQUAL(timeline.stages[r].pool, r >= timeline.stage_count / 2);
+            for (uint32_t r = 0; r < timeline->stage_count; r++)
+                CU_ASSERT_EQUAL(timeline->stages[r].pool, r >= timeline->stage_count / 2);
         }
     printf("  farthest apart: %.2f %%\n", 100.0 * farthest);
 }
@@ -327,13 +311,14 @@ of_uneven_replicas_the_slowest_are_drawn(void)
             continue;
         single = slow_pool(2 * NODES);
         const sl_question one = question_of(&shapes[i], &single);
-        const double alone_s = simulated_s(&one, sl_fixture_answer(&one));
+        const double alone_s = sl_fixture_timeline(&one, sl_fixture_answer(&one))->step_s;
         const sl_question q =
             question_of(&shapes[i], two_pools(sl_fixture_cluster(NODES), slow_pool(NODES)));
         const sl_estimate *estimate = sl_fixture_answer(&q);
-        sl_expect_near(simulated_s(&q, estimate), alone_s, 1e-12, shapes[i].name);
-        CU_ASSERT_EQUAL(timeline.stages[0].pool, 1);
-        CU_ASSERT_EQUAL(timeline.stages[0].rank, 16);
+        const sl_timeline *timeline = sl_fixture_timeline(&q, estimate);
+        sl_expect_near(timeline->step_s, alone_s, 1e-12, shapes[i].name);
+        CU_ASSERT_EQUAL(timeline->stages[0].pool, 1);
+        CU_ASSERT_EQUAL(timeline->stages[0].rank, 16);
     }
 }
 

@@ -219,6 +219,11 @@ typedef struct sl_sent {
 sl_sent sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
                       const sl_pipeline_span *span, double after_s[SL_PIPELINE_MAX], sl_time *out);
 
+/** The bubble behind passes of passes_s [s], and the share of the pipeline's time that is idle:
+ * busy_sum_s of a micro-batch is computed by all ranks together. */
+void sl_step_set_bubble(const sl_plan *plan, uint64_t m, double busy_sum_s, double passes_s,
+                        double bubble_s, sl_time *out);
+
 /** Whether ZB-V has fewer micro-batches than fill it. */
 bool sl_step_has_few(const sl_plan *plan, uint64_t m);
 

@@ -275,6 +275,14 @@ find_chunk_sends(const sl_memory_case *c, const hops *h, sl_ring_send after[SL_M
     }
 }
 
+void
+sl_step_set_bubble(const sl_plan *plan, uint64_t m, double busy_sum_s, double passes_s,
+                   double bubble_s, sl_time *out)
+{
+    out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value = bubble_s;
+    out->bubble_ratio = 1.0 - (double)m * busy_sum_s / (plan->pipeline * (passes_s + bubble_s));
+}
+
 /* Of a step whose order is run, `taken_s`, the bubble is what it has without anything to send;
  * returns the rest. */
 static double
@@ -284,9 +292,7 @@ part_bubble_s(const sl_ring *of, const sl_pipeline_span *span, double taken_s, s
     const double busy_s = span->span_s - span->bubble_s;
     const double alone_s = sl_smaller(taken_s, sl_larger(busy_s, sl_ring_span_s(&silent)));
 
-    out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value = alone_s - busy_s;
-    out->bubble_ratio =
-        1.0 - (double)of->microbatches * span->sum_s / (of->plan->pipeline * alone_s);
+    sl_step_set_bubble(of->plan, of->microbatches, span->sum_s, busy_s, alone_s - busy_s, out);
     return taken_s - alone_s;
 }
 

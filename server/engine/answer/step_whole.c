@@ -101,8 +101,10 @@ scale_data(sl_time *time, double seconds)
 /* What passes leave of the step, shared out as it grows: without anything to send the bubble, then
  * what stages send, parameters and gradients, and updates. What has no traffic has no part. */
 static void
-share_out(const sl_stages_taken *taken, double passes_s, double rest_s, sl_time *out)
+share_out(const sl_plan *plan, uint64_t m, const sl_stages_taken *taken, double passes_s,
+          double rest_s, sl_time *out)
 {
+    const sl_term *bubble = &out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD];
     sl_term *update = &out->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
     const bool sends = *value_of(out, SL_TERM_PIPELINE_COMMUNICATION) > 0.0;
     const bool travels = *value_of(out, SL_TERM_DATA_COMMUNICATION) > 0.0;
@@ -117,7 +119,7 @@ share_out(const sl_stages_taken *taken, double passes_s, double rest_s, sl_time 
         sends_s = left_s - bubble_s;
     else if (!travels)
         bubble_s = left_s;
-    *value_of(out, SL_TERM_BUBBLE) = bubble_s;
+    sl_step_set_bubble(plan, m, sl_term_input(bubble, "busy_sum_s"), passes_s, bubble_s, out);
     scale_sends(out, sends_s);
     scale_data(out, data_s);
     update->value = update_s;
@@ -155,7 +157,7 @@ sl_step_whole(const sl_memory_case *c, uint64_t m, double passes_s, const sl_sen
     }
     const sl_stages_taken taken = take(c, out, true);
     const double step_s = sl_larger(least_s, taken.all_s);
-    share_out(&taken, passes_s, step_s - least_s, out);
+    share_out(c->plan, m, &taken, passes_s, step_s - least_s, out);
     out->step_s = step_s;
     return true;
 }

@@ -83,7 +83,8 @@ sl_memory_plain_sent_bytes(const sl_memory_case *c, uint32_t rank)
 
 /* Beside the device; most plans keep everything on it. */
 static void
-set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, uint32_t r, sl_rank_memory *rank)
+set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double in_flight, uint32_t r,
+               sl_rank_memory *rank)
 {
     const sl_offload *offload = &c->workload->offload;
 
@@ -94,7 +95,7 @@ set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, uint32_t r, sl_r
 
     const sl_offloaded off = sl_offload_states(c->workload, c->plan, b->elements);
     rank->host_bytes =
-        (uint64_t)ceil(b->offloaded + off.host_bytes + sl_host_bytes(c, r, b->in_flight));
+        (uint64_t)ceil(b->offloaded + off.host_bytes + sl_host_bytes(c, r, in_flight));
     rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
 }
 
@@ -120,7 +121,7 @@ evaluate_rank(const sl_memory_case *c, const sl_rank_outside *outside,
                                                : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    set_host_bytes(c, &b, r, rank);
+    set_host_bytes(c, &b, in_flight->whole, r, rank);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
     if (sl_lent_devices(c->workload, c->plan) > 0)

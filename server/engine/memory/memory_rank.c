@@ -251,10 +251,6 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
     }
     out->dummy_elements =
         distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements;
-    /* The output of each captured block and micro-batch, which the next one copies; that copy is
-     * what it keeps for backward, and gradients share one buffer. */
-    if (c->workload->graphs == SL_GRAPHS_LAYER)
-        out->graph_buffers = hidden_bytes(c) * out->in_flight * stage->blocks;
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
@@ -262,6 +258,10 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
         measure_chunks(c, r, alike, kinds == 1, out);
     if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
         pick_moment(c, out);
+    /* The output of each captured block and micro-batch, which the next one copies; that copy is
+     * what it keeps for backward, and gradients share one buffer. */
+    if (c->workload->graphs == SL_GRAPHS_LAYER)
+        out->graph_buffers = hidden_bytes(c) * out->in_flight * stage->blocks;
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }

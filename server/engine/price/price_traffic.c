@@ -106,13 +106,12 @@ sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, doubl
 static double
 sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
 {
-    const double drawn = places * (1.0 - pow(1.0 - 1.0 / places, op->visits));
     const uint64_t each = (uint64_t)fmax(1.0, op->experts / places);
 
     if (!slice->sends_once || op->visits <= 1)
         return 1.0;
     if (!slice->in_turn)
-        return drawn / op->visits;
+        return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
 
     const double step = (double)sl_common_divisor(op->visits, each);
     return fmin(places, 1.0 + (op->visits - step) / (double)each) / op->visits;
