@@ -150,6 +150,8 @@ test('a client that closes the connection gives the search up', async (context) 
         await eventually(async () => await running() === 1, 'it runs');
         stream.close();
         await idle(context);
+        /* The crew lets go of a search before the search notes how it ended. */
+        await eventually(async () => await cancelled() > before, 'its end is counted');
         assert.equal(await cancelled(), before + 1);
     }
 });
