@@ -13,14 +13,13 @@ static const sl_term_info terms[] = {
                             "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
                             "FSDP; Rajbhandari 2020"},
     [SL_TERM_WEIGHT_SCALES] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
-                               "quantised parameters x bytes_per_parameter, whole on every rank: "
-                               "they are no parameters themselves, which is all that is divided",
+                               "quantised_parameters x bytes_per_parameter: whole on every rank, "
+                               "as they are no parameters themselves, which is all that is divided",
                                "bitsandbytes Linear4bit.quant_state; AnswerDotAI/fsdp_qlora 4"},
     [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
-                           "bytes_per_parameter of the main gradient x ((parameters - "
-                           "routed_parameters) / shards + routed_parameters / routed_shards + "
-                           "padding); none "
-                           "at a peak before the first is reduced",
+                           "bytes_per_parameter x ((parameters - routed_parameters) / shards + "
+                           "routed_parameters / routed_shards + padding) - unreduced_bytes: main "
+                           "gradients; none at a peak before the first is reduced",
                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; Rajbhandari 2020"},
     [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
                                 "bytes_per_parameter x ((parameters - routed_parameters) / "
@@ -35,13 +34,14 @@ static const sl_term_info terms[] = {
                           "frozen x element_bytes, each over its shards",
                           "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                             "elements of the largest quantised matrix x element_bytes, in forward "
+                             "elements x element_bytes: the largest quantised matrix, in forward "
                              "and again in backward",
                              "Dettmers 2023"},
-    [SL_TERM_CACHED_WEIGHTS] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                                "parameters x bytes of the 16-bit copy that autocast keeps from "
-                                "forward to backward",
-                                "PyTorch autocast weight cache"},
+    [SL_TERM_CACHED_WEIGHTS] =
+        {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+         "parameters x bytes_per_parameter: 16-bit copies that autocast keeps "
+         "from forward to backward",
+         "PyTorch autocast weight cache"},
     [SL_TERM_LOW_PRECISION_WEIGHTS] =
         {"parameters", NULL, SL_LIFETIME_PERSISTENT,
          "linear_parameters x bytes_per_parameter: weights of linear layers in the type they "
@@ -77,8 +77,9 @@ static const sl_term_info terms[] = {
          "lets go, largest where the peak is",
          "PyTorch register_post_accumulate_grad_hook; torchtune optimizer_in_bwd"},
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                               "parameters x bytes_per_parameter / shards: gradients cast for the "
-                               "fp32 step",
+                               "bytes_per_parameter x ((parameters - routed_parameters) / shards + "
+                               "routed_parameters / routed_shards + padding): gradients cast for "
+                               "the fp32 step",
                                "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
                                "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_STEP_LISTS] =
@@ -89,7 +90,8 @@ static const sl_term_info terms[] = {
          "PyTorch, torch.optim, notes on foreach"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
-                             "embedding_and_head_bytes; a block keeps what autograd saves",
+                             "embedding_and_head_bytes - offloaded_bytes: a block keeps what "
+                             "autograd saves; in the last backward one of them is left, or none",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
     [SL_TERM_WEIGHT_OPERANDS] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
                                  "blocks x (microbatches_deferred x operand bytes + "
@@ -137,10 +139,9 @@ static const sl_term_info terms[] = {
                                   "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
-                               "idle_bytes: freed gradients keep their segments, and where "
-                               "lengths of sequences vary so do three tenths of what goes by "
-                               "tokens; "
-                               "less returned_segments_bytes: a full device gives empty ones back",
+                               "idle_bytes - returned_segments_bytes: freed gradients keep their "
+                               "segments, and where lengths of sequences vary so do three tenths "
+                               "of what goes by tokens; a full device gives empty ones back",
                                "reserved over allocated of published Megatron runs, static shapes; "
                                "of LitGPT's tables where lengths vary; PyTorch's notes on CUDA "
                                "memory management"},
@@ -149,19 +150,19 @@ static const sl_term_info terms[] = {
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},
     [SL_TERM_FORWARD] =
         {"forward", NULL, SL_LIFETIME_NONE,
-         "microbatches x microbatch_forward_s of the slowest stage, with the blocks "
+         "microbatches x microbatch_forward_s: of the slowest stage, with the blocks "
          "that its host runs and their way there and back",
          "operator laws: tiles and waves for products, length law for attention, "
          "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
     [SL_TERM_BACKWARD] = {"backward", NULL, SL_LIFETIME_NONE,
-                          "microbatches x microbatch_backward_s of the slowest stage; input and "
+                          "microbatches x microbatch_backward_s: of the slowest stage; input and "
                           "weight gradients priced as their own products, those of a plain layer "
                           "as twice its forward FLOPs and bytes",
                           "operator laws, as forward"},
     [SL_TERM_RECOMPUTE] = {"recompute", NULL, SL_LIFETIME_NONE,
                            "microbatches x microbatch_recompute_s", "Korthikanti 2022 section 5"},
     [SL_TERM_LAUNCH] = {"launch", NULL, SL_LIFETIME_NONE,
-                        "microbatches x microbatch_wait_s, where each pass of each layer takes the "
+                        "microbatches x microbatch_wait_s: each pass of each layer takes the "
                         "longer of what the device computes and sends and host_operator_s x the "
                         "operators and collectives that the host issues; none with compile or "
                         "captured graphs",
@@ -221,13 +222,15 @@ static const sl_term_info terms[] = {
          "partition_parameters.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
-                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "
-                                "offloaded host_update_s + gradients_exposed_s + parameters_s; "
-                                "less hidden_s, under passes of ranks that do not wait for it",
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s - "
+                                "hidden_s: the latter under passes of ranks that do not wait for "
+                                "it; offloaded host_update_s + gradients_exposed_s + parameters_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
-    [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE,
-                          "step_overhead_s + rank_sigma x sqrt(2 ln ranks) x all other terms",
-                          "software profile: timers, logging, loss reduction"},
+    [SL_TERM_OVERHEAD] =
+        {"overhead", NULL, SL_LIFETIME_NONE,
+         "step_overhead_s + slowest_rank_s: the latter rank_sigma x sqrt(2 ln ranks) "
+         "x all other terms",
+         "software profile: timers, logging, loss reduction"},
     [SL_TERM_TENSOR_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
          "calls x bytes_per_call: on average hidden states of a micro-batch around "
@@ -323,7 +326,7 @@ static const sl_term_info terms[] = {
                           "usable_bytes - device_total_bytes", "derived"},
     [SL_TERM_PEAK_ALLOCATED] =
         {"peak_allocated_bytes", "/memory/peak_allocated_bytes", SL_LIFETIME_NONE,
-         "persistent_bytes + activation_bytes + transient_bytes of the binding rank at its peak",
+         "persistent_bytes + activation_bytes + transient_bytes: of the binding rank at its peak",
          "derived"},
     [SL_TERM_PEAK_RESERVED] = {"peak_reserved_bytes", "/memory/peak_reserved_bytes",
                                SL_LIFETIME_NONE, "peak_allocated_bytes + fragmentation_bytes",
@@ -357,7 +360,7 @@ static const sl_term_info terms[] = {
                                    "Korthikanti 2022 appendix A"},
     [SL_TERM_MFU_FULL] =
         {"mfu_full", "/throughput/mfu_full", SL_LIFETIME_NONE,
-         "model_flops / (step_s x accelerators x peak_flops_per_s), attention over "
+         "model_flops / (step_s x accelerators x peak_flops_per_s): attention over "
          "all s x s scores",
          "Chowdhery 2022; Korthikanti 2022 appendix A"},
     [SL_TERM_MFU_CAUSAL] = {"mfu_causal", "/throughput/mfu_causal", SL_LIFETIME_NONE,

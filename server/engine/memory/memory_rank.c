@@ -433,6 +433,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
                                          .cached = cached};
     phases[PHASE_LATER] = (sl_rank_phase){
         .name = "last_backward",
+        .kept = SL_KEPT_LAST_BLOCK,
         .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
         .gathered = b->gathered.backward_bytes,
         .unreduced = b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
@@ -440,6 +441,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
         .operands = b->operands,
         .transient = b->widest_gradient};
     phases[PHASE_ROOT] = (sl_rank_phase){.name = "last_backward",
+                                         .kept = SL_KEPT_ENDS,
                                          .gradients = gradients,
                                          .gathered = b->gathered.root_bytes,
                                          .unreduced = b->gathered.root_gradients +

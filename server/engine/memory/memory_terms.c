@@ -110,7 +110,8 @@ add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 }
 
 static void
-add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p, terms *to)
+add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
+           const sl_rank_phase *p, terms *to)
 {
     const sl_layout *layout = &b->layouts->all;
     const sl_shards *shards = b->shards;
@@ -132,10 +133,13 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     const double scales = sl_states_scale_bytes(c->workload, b->elements);
     ADD_TERM(to, SL_TERM_WEIGHT_SCALES, scales, {"quantised_parameters", b->elements->matrices},
              {"bytes_per_parameter", scales / b->elements->matrices});
+    const double reduced =
+        layout->gradient_bytes * sl_states_at_rest(b->elements, &shards->gradients);
     ADD_TERM(to, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout->gradient_bytes}, {"shards", shards->gradients.dense},
              {"routed_parameters", b->elements->routed},
-             {"routed_shards", shards->gradients.routed}, {"padding", padding});
+             {"routed_shards", shards->gradients.routed}, {"padding", padding},
+             {"unreduced_bytes", reduced - p->gradients});
     add_optimizer(c, b, to);
     if (frozen)
         ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(c->workload, b->elements, shards),
@@ -157,7 +161,8 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     ADD_TERM(to, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
              {"element_bytes", c->slice->element_bytes},
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
-    ADD_TERM(to, SL_TERM_GRAPH_BUFFERS, b->graph_buffers, {"microbatches_in_flight", b->in_flight},
+    ADD_TERM(to, SL_TERM_GRAPH_BUFFERS, b->graph_buffers, {"blocks", stage->blocks},
+             {"microbatches_in_flight", b->in_flight},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
     ADD_TERM(to, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
@@ -192,6 +197,24 @@ block_bytes(const sl_stage *stage, const sl_rank_bytes *b)
                                                    : 0.0;
 }
 
+/* In the last backward most blocks have let go of theirs, and of the one that runs nothing is on the
+ * host any more. */
+static void
+add_activations(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
+                const sl_rank_phase *p, terms *to)
+{
+    const bool all = p->kept == SL_KEPT_ALL;
+    const bool last = p->kept == SL_KEPT_LAST_BLOCK;
+
+    ADD_TERM(to, SL_TERM_ACTIVATIONS, p->activations,
+             {"microbatches_in_flight", all ? b->in_flight : 1.0},
+             {"blocks", all ? stage->blocks : (double)last},
+             {"bytes_per_block", all ? block_bytes(stage, b) : b->largest_block},
+             {"embedding_and_head_bytes", last ? 0.0 : b->ends_saved},
+             {"offloaded_bytes", all ? b->offloaded : 0.0}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+}
+
 /* What is alive at the peak; the states are alive in every phase. */
 static void
 add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
@@ -216,10 +239,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     ADD_TERM(to, SL_TERM_STEPPED_GRADIENT, p->stepped,
              {"elements", p->stepped / sl_larger(1.0, layout->gradient_bytes)},
              {"bytes_per_parameter", layout->gradient_bytes});
-    ADD_TERM(to, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
-             {"blocks", stage->blocks}, {"bytes_per_block", block_bytes(stage, b)},
-             {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
-             {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    add_activations(c, stage, b, p, to);
     ADD_TERM(to, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
              {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
              {"kept_bytes_per_block", block_bytes(stage, b)}, {"tokens", c->slice->tokens},
@@ -234,7 +254,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
              {"bytes_per_parameter", layout->master_bytes}, {"shards", shards->optimizer.dense},
              {"routed_parameters", b->elements->routed},
-             {"routed_shards", shards->optimizer.routed});
+             {"routed_shards", shards->optimizer.routed},
+             {"padding", b->elements->padding + b->elements->routed_padding});
     add_step_lists(c, b, p, to);
 }
 
@@ -269,7 +290,7 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outs
 
     rank->phase = peak->name;
     rank->varying_bytes = c->workload->lengths_vary ? sl_rank_token_bytes(peak) : 0.0;
-    add_states(c, b, peak, to);
+    add_states(c, stage, b, peak, to);
     add_peak_phase(c, stage, b, peak, to);
 
     const double allocated = sum.bytes;

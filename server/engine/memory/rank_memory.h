@@ -32,9 +32,17 @@ typedef struct sl_rank_bytes {
     double offloaded; /* of blocks_saved, what is in the host's memory */
 } sl_rank_bytes;
 
+/** Whose activations are left at a moment of the step. */
+typedef enum sl_kept {
+    SL_KEPT_ALL,
+    SL_KEPT_LAST_BLOCK, /* the one whose backward runs, of the last micro-batch */
+    SL_KEPT_ENDS        /* embedding and head */
+} sl_kept;
+
 /** What lives beside states and buffers at one moment of the step. */
 typedef struct sl_rank_phase {
     const char *name;
+    sl_kept kept;     /* what `activations` are of */
     double gradients; /* at rest, reduced */
     double gathered;
     double unreduced; /* gradients whole, on their way to be reduced */
