@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startHub } from '../hub/standin.mjs';
+import { ANSWERED, asShown } from './lib/examples.mjs';
 import { connectTo } from './lib/http.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
@@ -260,5 +261,37 @@ test('every example is a request that the server answers as promised', async (t)
             assert.ok(status === 200 || status === 201, `${where}: ${status} ${text}`);
             kept = json?.input_hash ?? kept;
         }
+    }
+});
+
+/** Numbers as they are printed in a list of [path, number], and everything else in its place. */
+function numbersApart(value, path = '', numbers = []) {
+    if (typeof value === 'number') {
+        numbers.push([path, value]);
+        return [null, numbers];
+    }
+    if (value === null || typeof value !== 'object')
+        return [value, numbers];
+    const members = Object.entries(value).map(([key, member]) => [key, numbersApart(member, `${path}/${key}`, numbers)[0]]);
+    return [Object.fromEntries(members), numbers];
+}
+
+test('the answers shown are those of the server: lib/examples.mjs writes them anew', async () => {
+    const server = await startServer();
+    const client = await connectTo(server);
+    try {
+        for (const { example, request, path, short } of ANSWERED) {
+            const shown = components.examples[example].value;
+            const { json } = await client.post(path, components.examples[request].value);
+            const [words, numbers] = numbersApart(asShown(shown, json, short));
+            const [shownWords, shownNumbers] = numbersApart(shown);
+            assert.deepEqual(shownWords, words, example);
+            /* A constant that is measured anew moves them a little: that may wait. */
+            for (const [i, [at, number]] of numbers.entries())
+                assert.ok(Math.abs(shownNumbers[i][1] - number) <= 0.01 * Math.abs(number),
+                    `${example}${at}: ${shownNumbers[i][1]} is shown, ${number} given`);
+        }
+    } finally {
+        await stopClean(server);
     }
 });
