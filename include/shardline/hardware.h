@@ -223,6 +223,20 @@ typedef enum sl_apart {
     SL_APART_WITHOUT_FP4 /* on parts that multiply in 4 bits one kernel takes all experts */
 } sl_apart;
 
+/** What eager code keeps of an RMSNorm until backward; a LayerNorm is one kernel everywhere. */
+typedef enum sl_norm_keeps {
+    SL_NORM_KEEPS_INPUT, /* one kernel: what it read */
+    SL_NORM_KEEPS_CAST,  /* Transformers: that in fp32, and what its weight multiplies */
+    SL_NORM_KEEPS_WIDE   /* PyTorch before 2.9: both in fp32 */
+} sl_norm_keeps;
+
+/** What fully_shard's unit of embedding, final norm and head has of them once forward is through. */
+typedef enum sl_root_keeps {
+    SL_ROOT_KEEPS_ALL,
+    SL_ROOT_KEEPS_HEAD,
+    SL_ROOT_KEEPS_NONE
+} sl_root_keeps;
+
 /** What a framework release does; a dated row of server/catalog/software.csv. */
 typedef struct sl_software {
     char name[48];
@@ -241,7 +255,11 @@ typedef struct sl_software {
     double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */
     double fragmentation_low_ratio;
     double fragmentation_high_ratio;
-    bool eager_activations; /* unfused code keeps silu(gate) and a transposed attention output */
+    bool eager_activations; /* unfused code keeps silu(gate) */
+    sl_norm_keeps norm_keeps;
+    bool gradients_stay; /* set to zero after a step, not to none: PyTorch's way before 2.0 */
+    sl_root_keeps root_keeps;
+    bool repeats_keys; /* grouped keys and values, for a fused attention, to as many as queries */
     bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */
     bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */

@@ -125,6 +125,7 @@ typedef struct sl_operator {
     bool unmasked;
     bool biased;
     bool drops;
+    bool joined;  /* rotary: what it turns came out of one product with the values, in one tensor */
     bool centred; /* norm: LayerNorm, which takes the mean off first; else RMSNorm */
     /* Activation: what code that no release fuses moves of a value of 2 bytes; 0 = one kernel. */
     uint8_t forward_bytes;

@@ -259,6 +259,33 @@ read_dropout(sl_row *t)
     return sl_row_whole32(t, "dropout") == 1;
 }
 
+static sl_norm_keeps
+read_norm_keeps(sl_row *t)
+{
+    static const char *const words[] = {[SL_NORM_KEEPS_INPUT] = "input",
+                                        [SL_NORM_KEEPS_CAST] = "cast",
+                                        [SL_NORM_KEEPS_WIDE] = "wide"};
+    const int word =
+        sl_text_index(sl_row_text(t, "norm_keeps"), words, sizeof words / sizeof words[0]);
+
+    if (word < 0)
+        sl_row_fault(t, "norm_keeps", "is not input, cast or wide");
+    return word < 0 ? SL_NORM_KEEPS_INPUT : (sl_norm_keeps)word;
+}
+
+static sl_root_keeps
+read_root_keeps(sl_row *t)
+{
+    static const char *const words[] = {
+        [SL_ROOT_KEEPS_ALL] = "all", [SL_ROOT_KEEPS_HEAD] = "head", [SL_ROOT_KEEPS_NONE] = "none"};
+    const int word =
+        sl_text_index(sl_row_text(t, "root_keeps"), words, sizeof words / sizeof words[0]);
+
+    if (word < 0)
+        sl_row_fault(t, "root_keeps", "is not all, head or none");
+    return word < 0 ? SL_ROOT_KEEPS_ALL : (sl_root_keeps)word;
+}
+
 static sl_apart
 read_apart(sl_row *t)
 {
@@ -302,6 +329,10 @@ read_software(sl_row *t)
     s->fragmentation_low_ratio = sl_row_number(t, "fragmentation_low_ratio");
     s->fragmentation_high_ratio = sl_row_number(t, "fragmentation_high_ratio");
     s->eager_activations = sl_row_flag(t, "eager_activations");
+    s->norm_keeps = read_norm_keeps(t);
+    s->gradients_stay = sl_row_flag(t, "gradients_stay");
+    s->root_keeps = read_root_keeps(t);
+    s->repeats_keys = sl_row_flag(t, "repeats_keys");
     s->traced_sharding = sl_row_flag(t, "traced_sharding");
     s->exchange_kept = sl_row_flag(t, "exchange_kept");
     s->rebuild_stops = sl_row_flag(t, "rebuild_stops");

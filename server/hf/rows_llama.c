@@ -108,7 +108,7 @@ static const sl_hf_type types[] = {
         .keys = llama_keys,
         .naming = SL_NAMING_GEMMA2,
         .form = SL_BLOCK_SANDWICH,
-        .traits = SL_HF_GATED | SL_HF_TIED | SL_HF_NORM_UNBIASED | SL_HF_WINDOWED,
+        .traits = SL_HF_GATED | SL_HF_TIED | SL_HF_WINDOWED,
         .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS}},
         .fallbacks = {SL_HF_SHAPE(256000, 2304, 9216, 26, 8, 8192), [SL_HF_KV_HEADS] = 4,
                       [SL_HF_HEAD_DIM] = 256, [SL_HF_WINDOW] = 4096, [SL_HF_FULL_EVERY] = 2},

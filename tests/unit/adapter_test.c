@@ -175,7 +175,7 @@ each_method_keeps_what_its_gradients_need(void)
          "no input"},
         {{.method = SL_ADAPTER_TINYLORA, .rank = 2, ON_Q_AND_V}, 4 * 2 * 2, "next to nothing"},
         {{.method = SL_ADAPTER_IA3}, 4 * (KEYS + KEYS + FFN), "what is scaled"},
-        {{.method = SL_ADAPTER_LN_TUNING}, 2 * 2 * HIDDEN, "what norms multiply"},
+        {{.method = SL_ADAPTER_LN_TUNING}, 0, "what norms read is there already"},
         {{.method = SL_ADAPTER_LOHA, .rank = 32, ON_Q_AND_V},
          4 * 2 * HIDDEN + 4 * HIDDEN * (HIDDEN + KEYS) / TOKENS,
          "and the update as a matrix"},

@@ -162,8 +162,11 @@ fsdp_sends_empty_rows_with_the_others(void)
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root + 3.0 * block),
                    1e-8, "in use, prefetched and the flat output");
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"mlp"}};
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (root + BLOCKS * (block - mlp)), 1e-8, "all but modules is the root's");
+    const double rest = root + BLOCKS * (block - mlp);
+    const double rest_made = sl_fixture_llama_root() + BLOCKS * (made - 3.0 * HIDDEN * FFN);
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+                   2.0 * rest_made + 4.0 * (rest + rest / 24.0), 1e-8,
+                   "all but modules is the root's");
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BLOCK};
     q.workload.framework = SL_FRAMEWORK_FSDP1;
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 4.0 * sl_fixture_llama_all(),
@@ -281,24 +284,24 @@ units_are_what_is_wrapped(void)
                    2.0 * (sl_fixture_llama_root() + 2.0 * block), 1e-8,
                    "blocks: the root, one in use and one prefetched");
     q.plan.unit.kind = SL_UNIT_ROOT;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8,
-                   "all at once");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 0.0, 0.0,
+                   "all at once, let go of before they are reduced");
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    n * (2.0 + 4.0 + 4.0 / 8.0), 1e-8, "and reduced at once");
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_SIZE, .least = (uint64_t)block};
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
                    2.0 * (sl_fixture_llama_root() + 2.0 * block), 1e-8, "blocks are large enough");
     q.plan.unit.least++;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8,
-                   "and now too small");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+                   n * (2.0 + 4.0 + 4.0 / 8.0), 1e-8, "and now too small");
     q.plan.unit =
         (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 2, .modules = {"self_attn", "mlp"}};
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
                    2.0 * (sl_fixture_llama_root() + norms + 2.0 * mlp), 1e-8,
                    "norms stay with the root");
     q.plan.unit.module_count = 1;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (sl_fixture_llama_root() + norms + BLOCKS * mlp), 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+                   (2.0 + 4.0 + 4.0 / 8.0) * (sl_fixture_llama_root() + norms + BLOCKS * mlp), 1e-8,
                    "so do the MLPs, whose reduction is now the peak");
 
     software.overlap_gradient_reduce = software.overlap_parameter_gather = true;

@@ -64,7 +64,7 @@ an_optimizer_in_backward_needs_gradients_it_can_step_on(void)
                    "each unit's is stepped on");
 }
 
-/* Eager code keeps the transposed attention output and silu(gate) beside what fused code keeps. */
+/* Eager code keeps silu(gate) beside what fused code keeps. */
 static void
 an_activation_profile_goes_before_the_softwares(void)
 {
@@ -73,12 +73,93 @@ an_activation_profile_goes_before_the_softwares(void)
 
     q.workload.activations = SL_ACTIVATIONS_EAGER;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS) - plain,
-                   BLOCKS * TOKENS * 2.0 * (HEADS * HEAD_DIM + FFN), 1e-9, "two tensors more");
+                   BLOCKS * TOKENS * 2.0 * FFN, 1e-9, "one tensor more");
     software.eager_activations = true;
     q.workload.activations = SL_ACTIVATIONS_FUSED;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "none of them");
     q.workload.activations = SL_ACTIVATIONS_COMPILED;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "nor compiled");
+}
+
+static double
+eager_block_bytes(sl_question *q)
+{
+    return sl_fixture_bytes_of(q, SL_TERM_ACTIVATIONS) / BLOCKS / TOKENS;
+}
+
+/* 16 blocks of 1B on one H100 keep 8 h a norm in transformers 5.17 (tests/accuracy/data, H001): the
+ * fp32 copy, what the weight multiplies and the product's input. */
+static void
+a_norm_composed_of_kernels_keeps_what_they_read(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    const double input = eager_block_bytes(&q);
+    software.norm_keeps = SL_NORM_KEEPS_CAST;
+    sl_expect_near(eager_block_bytes(&q) - input, (2.0 + 1.0 / BLOCKS) * 4.0 * HIDDEN, 1e-9,
+                   "two of a block and the last one: 4 + 2 for 2");
+    software.norm_keeps = SL_NORM_KEEPS_WIDE;
+    sl_expect_near(eager_block_bytes(&q) - input, (2.0 + 1.0 / BLOCKS) * 6.0 * HIDDEN, 1e-9,
+                   "4 + 4 for 2");
+    q.workload.activations = SL_ACTIVATIONS_COMPILED;
+    software.norm_keeps = SL_NORM_KEEPS_INPUT;
+    const double compiled = eager_block_bytes(&q);
+    software.norm_keeps = SL_NORM_KEEPS_WIDE;
+    sl_expect_near(eager_block_bytes(&q), compiled, 1e-12, "a generated one reads once");
+}
+
+/* Of 32 heads with 8 of keys and values, for SDPA: torchtitan's repeat_kv. */
+static void
+repeated_keys_are_kept_as_they_were_repeated(void)
+{
+    sl_question q = llama_question();
+    const double grouped = eager_block_bytes(&q);
+    const double more = 2.0 * 2.0 * (HEADS - 8.0) * HEAD_DIM;
+
+    software.repeats_keys = true;
+    sl_expect_near(eager_block_bytes(&q) - grouped, more, 1e-9, "keys and values");
+    software.repeats_keys = false;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    q.workload.activations = SL_ACTIVATIONS_FUSED;
+    const double fused = eager_block_bytes(&q);
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    sl_expect_near(
+        eager_block_bytes(&q) - fused, more + 2.0 * FFN + HEADS * TOKENS * 4.0, 1e-9,
+        "products of scores read them so; silu of the gate, and scores in fp32 and bf16");
+}
+
+/* GPT-NeoX: queries and keys are turned into tensors of their own, values stay a view of what one
+ * product gave, and so all of that stays (tests/accuracy/data, H018). */
+static void
+values_that_are_a_view_keep_queries_and_keys(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    const double apart = eager_block_bytes(&q);
+    spec.naming = SL_NAMING_PHI3;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q) - apart, 2.0 * (HEADS + 8.0) * HEAD_DIM, 1e-9,
+                   "one product for all three");
+}
+
+/* In fp32 under autocast: sums in 32 bits, and a copy of what a norm gave for each product. */
+static void
+autocast_casts_for_each_product(void)
+{
+    sl_question q = llama_question();
+
+    cluster.accelerators_per_node = 1;
+    q.plan.data = 1;
+    q.workload.global_batch = 1;
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    const double one = eager_block_bytes(&q);
+    software.splits_products = true;
+    sl_expect_near(eager_block_bytes(&q) - one, 2.0 * (2.0 + 1.0) * HIDDEN, 1e-9,
+                   "three of the attention, two of the MLP");
 }
 
 static void
@@ -259,6 +340,10 @@ static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_holds_one_gradient),
     SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
     SL_CASE(an_activation_profile_goes_before_the_softwares),
+    SL_CASE(a_norm_composed_of_kernels_keeps_what_they_read),
+    SL_CASE(repeated_keys_are_kept_as_they_were_repeated),
+    SL_CASE(values_that_are_a_view_keep_queries_and_keys),
+    SL_CASE(autocast_casts_for_each_product),
     SL_CASE(captured_blocks_have_outputs_of_their_own),
     SL_CASE(packed_documents_see_less_and_keep_as_much),
     SL_CASE(lengths_that_vary_leave_segments_idle),

@@ -11,10 +11,11 @@
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
 
-/* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
- * and its gradient. Other losses are the profile's. */
-static const double eager_logit_bytes = 14.0;
-/* The same without fp32: logits, log-softmax and the gradients of both. */
+/* Bytes of an eager loss, per logit at its peak: log-softmax in fp32, its gradient and that of its
+ * input. The 16-bit logits are gone by then: nobody holds on to them. Other losses are the
+ * profile's. */
+static const double eager_logit_bytes = 12.0;
+/* The same without fp32, by code that holds on: logits, log-softmax and the gradients of both. */
 static const double half_logit_bytes = 8.0;
 
 /* Whole hidden states alive in the head's backward where they are split: the gathered input and its
@@ -55,6 +56,23 @@ logit_bytes(const sl_memory_case *c)
     }
 }
 
+/* A loss that is composed of kernels in fp32 has three such copies at its peak, one of 16 bits and
+ * two of 32 when forward ends, and leaves a gradient in 16 bits, as others do. Megatron's computes in
+ * place. */
+static sl_logit_bytes
+logit_phases(const sl_memory_case *c, double peak)
+{
+    const double e = c->slice->element_bytes;
+    const bool apart = c->workload->framework != SL_FRAMEWORK_MEGATRON;
+    const bool composed = apart && peak >= eager_logit_bytes;
+    const double forward = composed ? peak * (e + 8.0) / eager_logit_bytes : peak;
+
+    return (sl_logit_bytes){.forward = sl_lent_logit_bytes(c, forward),
+                            .loss = sl_lent_logit_bytes(c, peak),
+                            .head = sl_lent_logit_bytes(c, apart ? sl_smaller(peak, e) : peak),
+                            .idle = composed ? e : 0.0};
+}
+
 static sl_recomputed
 rebuilt_of(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t kind)
 {
@@ -87,6 +105,7 @@ add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t 
         sl_larger(b->widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
     b->largest_matrix = sl_larger(b->largest_matrix, price->largest_matrix);
     b->largest_block = sl_larger(b->largest_block, price->saved_bytes);
+    b->block_elements = sl_larger(b->block_elements, price->elements);
     if (again.layers > 0.0 && again.live_bytes > b->rebuilt) {
         b->rebuilt = again.live_bytes;
         b->kept = again.kept_bytes;
@@ -112,12 +131,12 @@ add_head(const sl_memory_case *c, const sl_kind_price *price, sl_rank_bytes *b)
     b->ends_saved +=
         (c->plan->schedule == SL_SCHEDULE_GPIPE ? b->in_flight : 1.0) * price->saved_bytes;
     b->logits_width = sl_lent_logits(c, price->logits);
-    b->logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
+    b->logit = logit_phases(c, logit_bytes(c));
     b->head_transient = hidden_bytes(c) * copies;
+    b->head_elements = price->logits / c->slice->tokens * (double)c->question->model->hidden;
     /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
     if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
-        b->head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
-                             (double)c->question->model->hidden;
+        b->head_transient += c->slice->element_bytes * b->head_elements;
 }
 
 /* What no kind has added to yet. */
@@ -135,8 +154,12 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0;
     b->sent = r + 1 < c->plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0;
     b->blocks_saved = b->operands = b->ends_saved = 0.0;
-    b->logits_width = b->logit_bytes = b->head_transient = 0.0;
-    b->widest_gradient = b->largest_matrix = b->largest_block = 0.0;
+    b->logits_width = b->head_transient = b->head_elements = 0.0;
+    b->logit = (sl_logit_bytes){0};
+    b->widest_gradient = b->largest_matrix = b->largest_block = b->block_elements = 0.0;
+    b->table_elements = c->question->model->tied && holding->stage.first && holding->stage.last
+                            ? c->prices[c->question->model->layers[0]].elements
+                            : 0.0;
     b->rebuilt = b->kept = 0.0;
     b->graph_buffers = b->offloaded = 0.0;
 }
@@ -278,7 +301,7 @@ phase_bytes(const sl_rank_phase *p)
 static bool
 gradients_persist(const sl_memory_case *c)
 {
-    return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON || c->software->gradients_stay ||
            (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
            (sl_plan_microbatches(c->workload, c->plan) > 1 &&
             !sl_states_wait(c->workload, c->plan));
@@ -309,29 +332,38 @@ set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_ran
     if (waiting + b->gathered.root_made <= root->gradients + root->waiting + root->unreduced)
         return;
     root->gradients = 0.0;
+    root->gathered = b->gathered.root_bytes;
     root->waiting = waiting;
     root->unreduced = b->gathered.root_made;
 }
 
-/* Copies that autocast makes of weights that are wider: in replicas of those that train, whole
- * until backward has passed their block. FSDP hands out views, which the cache does not take
- * (PyTorch autocast_mode.cpp): products keep theirs, of a block that is rebuilt as long as it
- * lives. */
-static double
+/* 16-bit copies of weights that autocast makes: until forward is through of all that train in
+ * replicas, from then on of those that backward reads; of a block that is rebuilt anew. FSDP hands
+ * out views, which the cache does not take (PyTorch autocast_mode.cpp): products keep theirs. */
+typedef struct cached {
+    double forward;
+    double loss;     /* and in the head's backward */
+    double backward; /* of a block */
+} cached;
+
+static cached
 cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
 {
+    const bool rebuilt = c->workload->recompute == SL_RECOMPUTE_FULL;
+    const double e = c->slice->element_bytes;
+    const double head = e * b->head_elements;
+    const bool replicas = sl_framework_replicates(c->workload->framework) &&
+                          !sl_adapter_on(&c->workload->adapter) &&
+                          b->layouts->all.parameter_bytes > e;
+
     if (sl_framework_is_fsdp(c->workload->framework) && sl_slice_autocasts(c->workload)) {
-        const bool rebuilt = c->workload->recompute == SL_RECOMPUTE_FULL;
-        const double head = b->logits_width / c->slice->tokens * (double)c->question->model->hidden;
-        return c->slice->element_bytes *
-               (rebuilt ? b->gathered.unit_elements + head : b->elements->all);
+        const double kept = rebuilt ? e * b->gathered.unit_elements + head : e * b->elements->all;
+        return (cached){kept, kept, kept};
     }
-
-    const bool made = sl_framework_replicates(c->workload->framework) &&
-                      !sl_adapter_on(&c->workload->adapter) &&
-                      b->layouts->all.parameter_bytes > c->slice->element_bytes;
-
-    return made ? b->elements->all * c->slice->element_bytes : 0.0;
+    if (!replicas)
+        return (cached){0.0, 0.0, 0.0};
+    const double all = e * b->elements->all;
+    return rebuilt ? (cached){all, head, head + e * b->block_elements} : (cached){all, all, all};
 }
 
 /* Beside the states that AdamW steps on: lists as large as one of its two moments. */
@@ -349,30 +381,83 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
            sl_states_at_rest(&own, &b->shards->optimizer);
 }
 
-enum { PHASE_BACKWARD, PHASE_HEAD, PHASE_LATER, PHASE_ROOT, PHASE_OPTIMIZER, PHASES };
+/* Those of the loss first: where there is none they are not looked at. Of equal ones the first is
+ * named. */
+enum {
+    PHASE_LOSS,
+    PHASE_HEAD,
+    PHASE_FORWARD,
+    PHASE_BACKWARD,
+    PHASE_LATER,
+    PHASE_ROOT,
+    PHASE_OPTIMIZER,
+    PHASES
+};
 
-/* Of phases, the first backward's, the second the head's, where there is a loss. */
 static void
 pick_peak(const sl_rank_phase phases[PHASES], bool has_loss, sl_rank_phase *out)
 {
+    const uint32_t first = has_loss ? PHASE_LOSS : PHASE_BACKWARD;
     double bytes[PHASES], held = 0.0;
-    uint32_t peak = PHASE_BACKWARD;
+    uint32_t peak = first;
 
-    for (uint32_t i = 0; i < PHASES; i++)
-        bytes[i] = i != PHASE_HEAD || has_loss ? phase_bytes(&phases[i]) : 0.0;
-    /* Of equal ones the head is named: it comes first. */
-    if (has_loss && bytes[PHASE_HEAD] >= bytes[PHASE_BACKWARD])
-        peak = PHASE_HEAD;
-    for (uint32_t i = PHASE_LATER; i < PHASES; i++)
+    for (uint32_t i = first; i < PHASES; i++) {
+        bytes[i] = phase_bytes(&phases[i]);
         if (bytes[i] > bytes[peak])
             peak = i;
+    }
     /* Segments stay: what a smaller phase took of them, with what idled beside it, is there.
      * Nothing idles beside later ones. */
-    for (uint32_t i = 0; i < (has_loss ? PHASE_LATER : PHASE_HEAD); i++)
+    for (uint32_t i = first; i <= PHASE_BACKWARD; i++)
         held = sl_larger(held, bytes[i] + phases[i].idle - bytes[peak]);
 
     *out = phases[peak];
     out->idle = sl_larger(out->idle, held);
+}
+
+/* Segments that nothing alive fits into [bytes] while the loss is computed. Of FSDP those of the
+ * streams that gather and reduce, gradients among them, and those of 16-bit logits or of a block
+ * that is rebuilt, which are too small for wider logits. Of replicas those of such a block or, where
+ * they take more than activations leave to them, of gradients. DeepSpeed reduces on a stream of its
+ * own. */
+static double
+idle_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double activations, double appearing)
+{
+    const sl_framework framework = c->workload->framework;
+
+    if (c->software->traced_sharding)
+        return 0.0;
+    if (sl_framework_is_fsdp(framework))
+        return appearing + b->gathered.root_segments +
+               sl_larger(b->logit.idle * b->logits_width, b->rebuilt);
+    if (sl_framework_replicates(framework))
+        return sl_larger(b->rebuilt, appearing - activations);
+    return appearing;
+}
+
+/* The end of forward, the loss's backward and the head's: all activations are there. */
+static void
+set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phase *common,
+                sl_rank_phase phases[PHASES])
+{
+    sl_rank_phase *const forward = &phases[PHASE_FORWARD];
+    sl_rank_phase *const loss = &phases[PHASE_LOSS];
+    sl_rank_phase *const head = &phases[PHASE_HEAD];
+
+    *forward = *loss = *head = *common;
+    forward->name = "forward";
+    forward->gathered = b->gathered.loss_bytes;
+    forward->logits = b->logits_width * b->logit.forward;
+    forward->cached = copies->forward;
+    loss->gathered = b->gathered.loss_bytes;
+    loss->logits = b->logits_width * b->logit.loss;
+    loss->cached = copies->loss;
+    head->gathered = b->gathered.head_bytes;
+    head->unreduced = b->gathered.head_gradients;
+    head->stepped = b->gathered.stepped_head;
+    head->logits = b->logits_width * b->logit.head;
+    head->transient = b->head_transient;
+    head->cached = copies->loss;
 }
 
 void
@@ -392,8 +477,6 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     const double waiting = waiting_gradients(c, b);
     /* What is reduced then becomes the gradient itself, where it else is added to one. */
     const bool appear = gradients > early;
-    /* Reduced on a stream of their own, they leave segments that computing cannot take. */
-    const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron
      * with those it reduced in bf16. */
@@ -401,36 +484,27 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
         c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
         (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
     const bool casts = !offload->optimizer && half && layout->gradient_bytes < layout->master_bytes;
-    const double logits = b->logits_width * b->logit_bytes;
-    const double cached = cached_weights(c, b);
+    const cached copies = cached_weights(c, b);
+    const sl_rank_phase common = {.name = "head",
+                                  .gradients = early,
+                                  .idle = idle_bytes(c, b, activations, gradients - early),
+                                  .waiting = waiting,
+                                  .activations = activations,
+                                  .operands = b->operands};
     sl_rank_phase
         phases[PHASES]; /* one by one: cleared as a whole they are the dearest of it all */
 
-    phases[PHASE_BACKWARD] =
-        (sl_rank_phase){.name = "backward",
-                        .gradients = early,
-                        .idle = idle,
-                        .gathered = b->gathered.backward_bytes,
-                        .unreduced = b->gathered.backward_gradients + b->gathered.backward_reduced,
-                        .waiting = waiting,
-                        .stepped = b->gathered.stepped_block,
-                        .activations = activations,
-                        .operands = b->operands,
-                        .rebuilt = sl_larger(0.0, b->rebuilt - b->freed),
-                        .transient = b->widest_gradient,
-                        .cached = cached};
-    phases[PHASE_HEAD] = (sl_rank_phase){.name = "head",
-                                         .gradients = early,
-                                         .idle = idle,
-                                         .gathered = b->gathered.head_bytes,
-                                         .unreduced = b->gathered.head_gradients,
-                                         .waiting = waiting,
-                                         .stepped = b->gathered.stepped_head,
-                                         .activations = activations,
-                                         .operands = b->operands,
-                                         .logits = logits,
-                                         .transient = b->head_transient,
-                                         .cached = cached};
+    set_loss_phases(b, &copies, &common, phases);
+    phases[PHASE_BACKWARD] = common;
+    phases[PHASE_BACKWARD].name = "backward";
+    phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, gradients - early);
+    phases[PHASE_BACKWARD].gathered = b->gathered.backward_bytes;
+    phases[PHASE_BACKWARD].unreduced =
+        b->gathered.backward_gradients + b->gathered.backward_reduced;
+    phases[PHASE_BACKWARD].stepped = b->gathered.stepped_block;
+    phases[PHASE_BACKWARD].rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
+    phases[PHASE_BACKWARD].transient = b->widest_gradient;
+    phases[PHASE_BACKWARD].cached = copies.backward;
     phases[PHASE_LATER] = (sl_rank_phase){
         .name = "last_backward",
         .kept = SL_KEPT_LAST_BLOCK,
@@ -440,16 +514,19 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
         .activations = b->largest_block,
         .operands = b->operands,
         .transient = b->widest_gradient};
-    phases[PHASE_ROOT] = (sl_rank_phase){.name = "last_backward",
-                                         .kept = SL_KEPT_ENDS,
-                                         .gradients = gradients,
-                                         .gathered = b->gathered.root_bytes,
-                                         .unreduced = b->gathered.root_gradients +
-                                                      (appear ? 0.0 : b->gathered.root_reduced),
-                                         .stepped = b->gathered.stepped_root,
-                                         .activations = b->ends_saved,
-                                         .operands = b->operands};
-    for (uint32_t i = PHASE_BACKWARD; i <= PHASE_HEAD && c->workload->lengths_vary; i++)
+    phases[PHASE_ROOT] = (sl_rank_phase){
+        .name = "last_backward",
+        .kept = SL_KEPT_ENDS,
+        .gradients = gradients,
+        .gathered = b->gathered.root_bytes - b->gathered.root_let_go,
+        .unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced),
+        .stepped = b->gathered.stepped_root,
+        .activations = b->ends_saved,
+        .operands = b->operands};
+    /* Gradients of the two ends of a tied table are added up into a third. */
+    if (sl_framework_replicates(c->workload->framework))
+        phases[PHASE_ROOT].unreduced += 2.0 * layout->gradient_bytes * b->table_elements;
+    for (uint32_t i = PHASE_LOSS; i <= PHASE_BACKWARD && c->workload->lengths_vary; i++)
         phases[i].idle += sl_rank_varying_ratio * sl_rank_token_bytes(&phases[i]);
     if (waiting > 0.0)
         set_waiting(b, waiting, &phases[PHASE_LATER], &phases[PHASE_ROOT]);
@@ -460,5 +537,5 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
             casts ? layout->master_bytes * sl_states_at_rest(b->elements, &shards->optimizer) : 0.0,
         .lists = step_lists(c, b)};
 
-    pick_peak(phases, logits > 0.0, out);
+    pick_peak(phases, b->logits_width * b->logit.loss > 0.0, out);
 }

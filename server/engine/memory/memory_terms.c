@@ -245,7 +245,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"kept_bytes_per_block", block_bytes(stage, b)}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor});
     ADD_TERM(to, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
-             {"bytes_per_logit", b->logit_bytes});
+             {"bytes_per_logit", p->logits / b->logits_width});
     ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
              {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
     ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient,

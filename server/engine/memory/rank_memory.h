@@ -6,6 +6,15 @@
 #include "engine/memory/memory.h"
 #include "engine/placement/gather.h"
 
+/** Bytes of one logit: at the ends of forward and of the loss's backward, and while the head runs
+ * backward; and what segments of logits idle beside those of the loss. */
+typedef struct sl_logit_bytes {
+    double forward;
+    double loss;
+    double head;
+    double idle;
+} sl_logit_bytes;
+
 /** What one rank allocates, before it becomes terms. */
 typedef struct sl_rank_bytes {
     const sl_elements *elements; /* borrowed of the case's holdings, like the next two */
@@ -19,7 +28,7 @@ typedef struct sl_rank_bytes {
     double operands;   /* of blocks, what those gradients wait with */
     double ends_saved; /* embedding and head */
     double logits_width;
-    double logit_bytes;
+    sl_logit_bytes logit;
     double head_transient;
     double widest_gradient;
     double dummy_elements;
@@ -28,6 +37,9 @@ typedef struct sl_rank_bytes {
     double rebuilt, kept;  /* beside and by the block that rebuilds most */
     double freed;          /* before it, of the same micro-batch */
     double largest_block;  /* what one block saves */
+    double block_elements; /* of the largest */
+    double head_elements;  /* of the head's matrix on this rank */
+    double table_elements; /* of a tied table that both ends of the rank share, else 0 */
     double graph_buffers;
     double offloaded; /* of blocks_saved, what is in the host's memory */
 } sl_rank_bytes;

@@ -63,19 +63,24 @@ set_heads(sl_operator *op, const sl_dense_spec *spec)
 
 static void
 add_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint64_t queries, uint64_t keys,
-              uint32_t window)
+              bool joined, uint32_t window)
 {
     const uint64_t qkv = queries + 2 * keys;
     const uint64_t rotated = queries + keys;
 
-    (void)sl_add_operator(kind, "qkv", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, spec->hidden, qkv);
+    sl_operator *product =
+        sl_add_operator(kind, "qkv", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, spec->hidden, qkv);
+    if (!joined)
+        sl_set_products(product, (const uint64_t[]){queries, keys, keys}, 3);
     if (spec->qk_norm != SL_QK_NORM_NONE)
         sl_add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated)
             ->centred = sl_norms_are_centred(spec);
-    if (spec->learned_positions == 0 && !spec->no_rotary)
-        set_heads(
-            sl_add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN, rotated, rotated),
-            spec);
+    if (spec->learned_positions == 0 && !spec->no_rotary) {
+        sl_operator *rotary =
+            sl_add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN, rotated, rotated);
+        set_heads(rotary, spec);
+        rotary->joined = joined;
+    }
     sl_operator *attention =
         sl_add_operator(kind, "attention", SL_OPERATOR_ATTENTION, SL_CUT_COLUMN, qkv, queries);
     set_heads(attention, spec);
@@ -232,9 +237,7 @@ sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
         add_one_qk_norm(kind, spec, names->query_norm, spec->heads);
         add_one_qk_norm(kind, spec, names->key_norm, spec->kv_heads);
     }
-    add_operators(kind, spec, queries, keys, window);
-    if (names->qkv == NULL)
-        sl_set_products(&kind->operators[first], (const uint64_t[]){queries, keys, keys}, 3);
+    add_operators(kind, spec, queries, keys, names->qkv != NULL, window);
     sl_mark_operators(kind, first, SL_COMPONENT_ATTENTION);
     kind->cache = (sl_cache){.per_token = 2 * keys, .naive_per_token = 2 * keys, .window = window};
 }

@@ -115,7 +115,7 @@ static void
 add_product(sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope, const found *parts)
 {
     const sl_tensor *first = parts->tensors[0];
-    uint64_t outputs = 0;
+    uint64_t each[FOUND_MAX], outputs = 0;
 
     assert(first != NULL);
     for (uint32_t i = 0; i < parts->count; i++) {
@@ -123,9 +123,12 @@ add_product(sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
         assert(part->axes >= 2 && part->cut == first->cut);
         assert(inputs_of(part) == inputs_of(first));
         part->product = (uint8_t)(kind->operator_count + 1);
-        outputs += outputs_of(part);
+        each[i] = outputs_of(part);
+        outputs += each[i];
     }
     sl_operator *op = add(kind, row, first->cut, inputs_of(first), outputs);
+    if (parts->count > 1 && parts->count <= sizeof op->parts / sizeof op->parts[0])
+        sl_set_products(op, each, parts->count);
     op->component = first->component;
     op->product = (uint8_t)kind->operator_count;
     op->experts = experts_of(first);
@@ -205,6 +208,16 @@ add_scan(sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope, sl
     return SL_OK;
 }
 
+/* Whether the last product is of one tensor. */
+static bool
+is_behind_joined(const sl_layer_kind *kind)
+{
+    for (uint32_t i = kind->operator_count; i-- > 0;)
+        if (kind->operators[i].kind == SL_OPERATOR_MATMUL)
+            return kind->operators[i].parts[0] == 0;
+    return false;
+}
+
 static sl_code
 add_attention(sl_model *model, sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
               sl_errors *err)
@@ -217,8 +230,10 @@ add_attention(sl_model *model, sl_layer_kind *kind, const sl_operation *row, con
     const bool attends = row->kind == SL_OPERATOR_ATTENTION; /* else values stay as they are */
     const uint64_t queries = heads[0] * heads[2];
     const uint64_t keys = heads[1] * heads[2];
+    const bool joined = row->kind == SL_OPERATOR_ROTARY && is_behind_joined(kind);
     sl_operator *op = add(kind, row, SL_CUT_COLUMN, queries + (attends ? 2 * keys : keys),
                           queries + (attends ? 0 : keys));
+    op->joined = joined;
     op->component = SL_COMPONENT_ATTENTION;
     op->heads = (uint32_t)heads[0];
     op->kv_heads = (uint32_t)heads[1];

@@ -474,15 +474,10 @@ product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_op
 double
 sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    const sl_adapter *adapter = slice->adapter;
     const double saved = sl_slice_saved_bytes(slice, op);
 
     if (op->kind == SL_OPERATOR_MATMUL)
         return product_kept_bytes(slice, kind, op);
-    /* Norms within attention are of what products gave: neither wide nor tuned. */
-    if (op->kind == SL_OPERATOR_NORM && op->cut == SL_CUT_REPLICATED)
-        return saved * sl_adapter_stream_bytes(slice) / slice->element_bytes +
-               (adapter->method == SL_ADAPTER_LN_TUNING ? saved : 0.0);
     if (op->kind == SL_OPERATOR_ATTENTION)
         return saved + slice->element_bytes * slice->sequences * sl_adapter_of_operator(slice, op);
     return saved;

@@ -87,6 +87,19 @@ head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
     return one_table ? u->ends : stage->last ? u->head : 0.0;
 }
 
+/* Elements of the root unit that are still gathered when the loss is computed: what its own forward
+ * does not let go of, which is all of it in FSDP1. */
+static double
+root_left(const sl_memory_case *c, const units *u, double head)
+{
+    if (c->workload->framework == SL_FRAMEWORK_FSDP1)
+        return u->root;
+    if (c->plan->reshard == SL_RESHARD_ALWAYS ||
+        (c->plan->reshard == SL_RESHARD_DEFAULT && c->software->root_keeps == SL_ROOT_KEEPS_NONE))
+        return 0.0;
+    return c->software->root_keeps == SL_ROOT_KEEPS_HEAD ? head : u->root;
+}
+
 /* Gradients as autograd made them [bytes], and the reduction's input. */
 static double
 whole_gradients(const sl_memory_case *c, double made, double input)
@@ -109,12 +122,22 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
 
+    /* fully_shard does not let go of the last block, since backward begins with it, unless all are
+     * told to. */
+    const bool lets_go =
+        c->plan->reshard == SL_RESHARD_ALWAYS || c->workload->framework == SL_FRAMEWORK_FSDP1;
+    const double last = lets_go ? 0.0 : element * u->largest;
+
+    out->loss_bytes = kept * root_left(c, u, head);
     if (sl_states_reshards(c->workload, c->plan)) {
-        out->head_bytes = kept * u->root + element * u->largest;
+        out->loss_bytes += last;
+        out->head_bytes = (1.0 + copies) * kept * u->root + element * u->largest;
         out->backward_bytes = kept * u->root + element * (u->largest + (1.0 + copies) * prefetched);
     } else {
+        out->loss_bytes += element * (u->all - u->root);
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
+    out->root_segments = kept * u->root;
     /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
     /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
@@ -122,12 +145,14 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const double reduced = copied ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
+    out->root_segments += reduced * u->root;
     out->head_gradients = kept * head;
     out->backward_gradients =
         kept * head + whole_gradients(c, kept * u->largest_made, reduced * u->largest);
     const sl_elements block = {.all = u->largest, .routed = u->routed};
     out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
+    out->root_let_go = sl_smaller(kept, reduced) * u->root;
     out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
     out->root_made = kept * u->root_made;
@@ -151,7 +176,7 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
         sl_states_reshards(c->workload, c->plan) &&
         (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
 
-    out->head_bytes = kept * (reshards ? head : u->all);
+    out->loss_bytes = out->head_bytes = kept * (reshards ? head : u->all);
     out->backward_bytes = kept * (reshards ? u->largest : u->all);
     if (layout.gradient_bytes <= 0.0)
         return;
@@ -245,6 +270,8 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         measure_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);
+    if (out.loss_bytes <= 0.0 && !sl_framework_is_fsdp(c->workload->framework))
+        out.loss_bytes = out.head_bytes;
     return out;
 }
 

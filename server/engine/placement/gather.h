@@ -12,18 +12,22 @@
 typedef struct sl_gathered {
     double unit_elements;      /* of the largest but the root; DeepSpeed: of the largest matrix */
     double root_elements;      /* of the root unit on this rank */
-    double head_bytes;         /* gathered parameters when the loss is computed */
+    double loss_bytes;         /* gathered parameters when the loss is computed */
+    double head_bytes;         /* ... and while the head runs */
     double backward_bytes;     /* ... and while the largest block runs backward */
     double head_gradients;     /* gradients not yet reduced, when the loss is computed */
     double backward_gradients; /* ... and in the backward of a block */
     double backward_reduced;   /* what their reduction leaves on the rank */
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
-    double root_gradients;     /* ... when its gradients are reduced */
+    double root_let_go;        /* ... less what copies of its gradients take the place of, */
+    double root_gradients;     /* ... when these are reduced */
     double root_reduced;       /* ... to this */
     double root_made;          /* ... and before, as autograd makes them */
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
     double stepped_root;       /* ... of embedding and head at the very end */
+    double root_segments;      /* of the streams that gather and reduce the root unit, which nothing
+                                  else can use */
     double reduce_buffers;     /* for as long as the process lives */
 } sl_gathered;
 

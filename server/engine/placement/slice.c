@@ -359,15 +359,27 @@ sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
     return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
 }
 
+/* Grouped keys and values are repeated, and kept so, for products of scores in eager code, and by
+ * some releases for SDPA, which could have done without. */
+static double
+repeated_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const bool repeats =
+        slice->attention == SL_ATTENTION_UNFUSED ? slice->eager : slice->software->repeats_keys;
+
+    if (!repeats || op->shares_input || op->kv_heads >= op->heads)
+        return 0.0;
+    return 2.0 * slice->element_bytes * (op->heads - op->kv_heads) * op->head_dim / slice->tensor *
+           slice->tokens;
+}
+
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double output = (double)op->outputs / slice->tensor;
-    /* Fused kernels keep what they gave, and eager code transposes it for the product after. */
     const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
-    const double copies = slice->eager && fused ? 2.0 : 1.0;
-    double bytes =
-        sl_slice_qkv_bytes(slice, op) + slice->element_bytes * copies * output * slice->tokens;
+    double bytes = sl_slice_qkv_bytes(slice, op) + slice->element_bytes * output * slice->tokens +
+                   repeated_bytes(slice, op);
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (fused)
@@ -392,6 +404,56 @@ scored_bytes(const sl_slice *slice, const sl_operator *op)
     return wide ? 4.0 * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
 }
 
+uint32_t
+sl_slice_products(const sl_slice *slice, const sl_operator *op)
+{
+    uint32_t count = 0;
+
+    if (slice->software->splits_products)
+        while (count < sizeof op->parts / sizeof op->parts[0] && op->parts[count] > 0)
+            count++;
+    return count > 0 ? count : 1;
+}
+
+/* Norms within attention are of what products gave, in 16 bits. One that is composed of kernels
+ * casts what it reads to fp32, which two of them keep, and keeps what its weight multiplies, where
+ * that trains. */
+static double
+norm_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const bool within = op->cut == SL_CUT_COLUMN;
+    const double values = (double)op->inputs * sl_slice_positions(slice, op) /
+                          (within ? slice->tensor : slice->spread);
+    const double stream =
+        within ? slice->element_bytes : fmax(slice->stream_bytes, sl_adapter_stream_bytes(slice));
+    const bool trains =
+        !sl_adapter_on(slice->adapter) || slice->adapter->method == SL_ADAPTER_LN_TUNING;
+
+    if (!slice->eager || op->centred || slice->software->norm_keeps == SL_NORM_KEEPS_INPUT)
+        return values * stream;
+    if (!trains)
+        return values * 4.0;
+    return values * (4.0 + (slice->software->norm_keeps == SL_NORM_KEEPS_CAST ? stream : 4.0));
+}
+
+/* Autocast casts what a norm gave for each product that reads it, which keeps its own copy. */
+static double
+product_saved_bytes(const sl_slice *slice, const sl_operator *op, bool copied)
+{
+    const double e = copied ? slice->operand_bytes : slice->element_bytes;
+    const double casts =
+        slice->stream_bytes > slice->element_bytes && op->cut == SL_CUT_COLUMN && op->experts == 0
+            ? sl_slice_products(slice, op)
+            : 1.0;
+
+    if (op->shares_input && !copied)
+        return 0.0;
+    if (op->experts > 0) /* what arrived: already this rank's part */
+        return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
+    return casts * e * sl_slice_inputs(slice, op) * sl_slice_positions(slice, op) /
+           (op->cut == SL_CUT_ROW || !slice->software->regathers_inputs ? 1.0 : slice->spread);
+}
+
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -405,15 +467,9 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
         return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
     case SL_OPERATOR_NORM:
-        return slice->stream_bytes * (double)op->inputs * tokens /
-               (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
+        return norm_saved_bytes(slice, op);
     case SL_OPERATOR_MATMUL:
-        if (op->shares_input && !copied)
-            return 0.0;
-        if (op->experts > 0) /* what arrived: already this rank's part */
-            return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
-        return e * sl_slice_inputs(slice, op) * tokens /
-               (op->cut == SL_CUT_ROW || !slice->software->regathers_inputs ? 1.0 : slice->spread);
+        return product_saved_bytes(slice, op, copied);
     case SL_OPERATOR_ATTENTION:
         return attention_saved_bytes(slice, op);
     case SL_OPERATOR_ACTIVATION: {
@@ -434,8 +490,9 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return e * ((double)(op->inputs + op->outputs) + delta_kept(op)) / slice->tensor * tokens;
     case SL_OPERATOR_PLAIN:
         return (double)op->sample_kept_bytes * slice->sequences;
-    case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */
-    case SL_OPERATOR_ROTARY: /* backward rotates by the opposite angle: nothing is kept */
+    case SL_OPERATOR_ROTARY: /* backward turns back; but values that are a view keep all of it */
+        return op->joined && slice->eager ? e * (double)op->inputs / slice->tensor * tokens : 0.0;
+    case SL_OPERATOR_LOSS: /* logits are counted at the head, where they peak */
     case SL_OPERATOR_KIND_COUNT:
         break;
     }

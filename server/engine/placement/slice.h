@@ -93,6 +93,10 @@ bool sl_slice_is_routed(const sl_tensor *tensor);
  * sequence. */
 double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
 
+/** Products that a product of joined tensors is issued as [count]: one for each tensor where the
+ * release has them apart. */
+uint32_t sl_slice_products(const sl_slice *slice, const sl_operator *op);
+
 /**
  * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a
  * balanced router sends to its experts, tokens * visits * expert_tensor / tensor, times the

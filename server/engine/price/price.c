@@ -81,25 +81,13 @@ price_casts(const sl_pricing *p, const sl_operator *op)
     p->out->backward_s += gradient_s * gradient_cast_bytes;
 }
 
-/* Products that an operator is issued as. */
-static uint32_t
-count_products(const sl_slice *slice, const sl_operator *op)
-{
-    uint32_t count = 0;
-
-    if (slice->software->splits_products)
-        while (count < sizeof op->parts / sizeof op->parts[0] && op->parts[count] > 0)
-            count++;
-    return count > 0 ? count : 1;
-}
-
 /* Of the outputs of an operator those of one of its products. */
 static double
 width_of(const sl_slice *slice, const sl_operator *op, uint32_t at)
 {
     const double n = sl_slice_outputs(slice, op);
 
-    return count_products(slice, op) > 1 ? n * (double)op->parts[at] / (double)op->outputs : n;
+    return sl_slice_products(slice, op) > 1 ? n * (double)op->parts[at] / (double)op->outputs : n;
 }
 
 /* Routers are too small for it to matter. */
@@ -120,7 +108,7 @@ sl_price_product(const sl_slice *slice, const sl_operator *op)
                       .k = sl_slice_inputs(slice, op),
                       .precision = sl_slice_precision(slice, op)};
 
-    for (uint32_t i = 0; i < count_products(slice, op); i++)
+    for (uint32_t i = 0; i < sl_slice_products(slice, op); i++)
         out.unaligned =
             out.unaligned || is_unaligned(op, width_of(slice, op, i), out.k, out.precision);
     return out;
@@ -148,7 +136,7 @@ static product_time
 time_products(const sl_slice *slice, const sl_operator *op)
 {
     const sl_product whole = sl_price_product(slice, op);
-    const uint32_t count = count_products(slice, op);
+    const uint32_t count = sl_slice_products(slice, op);
     product_time t = {.dgrad_s = sum_gradients_s(slice, op, count),
                       .wgrad_s = accumulate_s(slice, whole.batch * whole.k * whole.n)};
 
@@ -442,7 +430,7 @@ count_issued(const sl_pricing *p, const sl_operator *op)
     const bool unfused =
         op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
     const double drops = unfused && slice->dropout ? 1.0 : 0.0;
-    const double products = count_products(slice, op);
+    const double products = sl_slice_products(slice, op);
     const sl_issued composed = sl_price_composed(slice, op);
     const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
     const double backward = unfused ? 5.0 + drops

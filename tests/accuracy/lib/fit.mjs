@@ -95,7 +95,8 @@ const sharesOf = ({ rank }) => termOf(rank, 'activations', 'ranks_sharing_norms'
 
 export const parameters = [
     ...Object.keys(families).map(ratioOf),
-    logitsOf('torchtitan logits_peak_bytes', ['torchtitan', 'traced']),
+    logitsOf('traced logits_peak_bytes', ['traced']),
+    logitsOf('eager logits_peak_bytes', ['torchtitan', 'fsdp1']),
     logitsOf('torchtitan fused_logits_peak_bytes', ['torchtitan']),
     logitsOf('torchtitan chunked_logits_peak_bytes', ['torchtitan']),
     logitsOf('ddp logits_peak_bytes', ['ddp']),

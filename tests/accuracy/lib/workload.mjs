@@ -21,6 +21,7 @@ const profiles = [
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
     [/\bautomodel\b/i, 'automodel-2025'],
     [/^nanotron\b/i, 'nanotron-2024'],
+    [/\bPyTorch FSDP2\b|\(FSDP2\)$/, 'pytorch-fsdp2-2.x'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
 
@@ -282,9 +283,13 @@ export function frameworkOf(row) {
     return said ?? (cuts && own === 'ddp' ? undefined : own);
 }
 
+/** Replicas of models of transformers as sources of before 2023 ran them, whose PyTorch was 1. */
+const early = (row) => frameworkOf(row) === 'ddp' && /\b20(1\d|2[0-2])\b/.test(row.source)
+    ? 'pytorch-ddp-1.x' : undefined;
+
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {
-    return row.software || release || firstMatch(profiles, row.framework);
+    return row.software || release || firstMatch(profiles, row.framework) || early(row);
 }
 
 /** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */
