@@ -50,9 +50,11 @@ typedef struct sl_gemm_law {
     double rate_128x128_ratio; /* rate of smaller tiles against 256x128 */
     double rate_128x64_ratio;
     double rate_64x64_ratio;
-    double cast_values_per_s; /* of operands, apart from the product; 0 = not known */
-    double hot_ratio;         /* clock that long kernels of its table end at; 0 = all are cool */
-    double hot_flops;         /* of a kernel halfway there */
+    double words_rate_ratio; /* of aligned products, those whose rows are of whole 4 bytes ... */
+    double unaligned_rate_ratio; /* ... and of none; 0: not known */
+    double cast_values_per_s;    /* of operands, apart from the product; 0 = not known */
+    double hot_ratio;            /* clock that long kernels of its table end at; 0 = all are cool */
+    double hot_flops;            /* of a kernel halfway there */
     const sl_gemm_surface *surface; /* the catalogue's; NULL = the law alone */
 } sl_gemm_law;
 

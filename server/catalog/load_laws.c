@@ -48,6 +48,8 @@ sl_read_gemm_law(sl_row *t)
         .rate_128x128_ratio = sl_row_number(t, "rate_128x128_ratio"),
         .rate_128x64_ratio = sl_row_number(t, "rate_128x64_ratio"),
         .rate_64x64_ratio = sl_row_number(t, "rate_64x64_ratio"),
+        .words_rate_ratio = sl_row_number(t, "words_rate_ratio"),
+        .unaligned_rate_ratio = sl_row_number(t, "unaligned_rate_ratio"),
         .cast_values_per_s = sl_row_number(t, "cast_values_per_s"),
         .hot_ratio = sl_row_number(t, "hot_ratio"),
         .hot_flops = sl_row_number(t, "hot_flops"),

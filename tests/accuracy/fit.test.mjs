@@ -34,7 +34,7 @@ test('a source that is left out is scored with the value of the others', () => {
 
 test('bytes of a logit are fitted from the term that has them', () => {
     // (100 + 2 (v - 14)) 1.05 + 10 = 119.2 where v is 16.
-    const fit = fitOf(parameter('torchtitan logits_peak_bytes'), [facts('a', 119.2)], 14);
+    const fit = fitOf(parameter('eager logits_peak_bytes'), [facts('a', 119.2)], 14);
     assert.ok(Math.abs(fit.refitted - 16) < 1e-9);
 });
 

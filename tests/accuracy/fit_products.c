@@ -152,10 +152,10 @@ law(void)
 static double
 predicted_s(const shape *s)
 {
-    return sl_kernel_timed_s(&t.part,
-                             (sl_product){1.0, s->m, s->n, s->k, t.of->precision,
-                                          sl_kernel_is_unaligned(s->n, t.of->precision) ||
-                                              sl_kernel_is_unaligned(s->k, t.of->precision)});
+    return sl_kernel_timed_s(
+        &t.part, (sl_product){1.0, s->m, s->n, s->k, t.of->precision,
+                              sl_worse_alignment(sl_kernel_alignment(s->n, t.of->precision),
+                                                 sl_kernel_alignment(s->k, t.of->precision))});
 }
 
 /* Of that, what is no product and has no surface. */

@@ -296,7 +296,20 @@ only_what_trains_is_stepped_on(void)
     const double bytes = 4.0 * 4.0 + 2.0 * 8.0 + 2.0 * 4.0 + 4.0;
 
     sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP),
-                   LORA_TRAINED * bytes / (0.85 * 1e12), 1e-12, "update");
+                   LORA_TRAINED * bytes / (0.78 * 1e12), 1e-12, "update");
+}
+
+/* AdamW in foreach kernels reads and writes between them: 8.07 ms on H100 where a fused one takes
+ * 2.87 (tests/accuracy/measure/device.py). */
+static void
+lists_of_kernels_step_slower(void)
+{
+    const sl_question q = llama_question(&lora);
+    const double fused_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP);
+
+    software.step_lists = 1.0;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP), 2.8 * fused_s,
+                   1e-12, "passes");
 }
 
 static double
@@ -602,6 +615,7 @@ static const sl_case cases[] = {
     SL_CASE(a_quantised_base_may_keep_its_inputs),
     SL_CASE(quantised_blocks_are_gathered_as_stored),
     SL_CASE(only_what_trains_is_stepped_on),
+    SL_CASE(lists_of_kernels_step_slower),
     SL_CASE(adapters_multiply_beside_their_matrices),
     SL_CASE(the_host_steps_on_what_trains),
     SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),

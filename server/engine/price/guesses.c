@@ -42,8 +42,9 @@ static bool
 is_unaligned(const sl_slice *slice, const sl_operator *op)
 {
     if (op->kind == SL_OPERATOR_ATTENTION)
-        return slice->attention == SL_ATTENTION_UNFUSED && sl_kernel_scores_unaligned(slice, op);
-    return op->kind == SL_OPERATOR_MATMUL && sl_price_product(slice, op).unaligned;
+        return slice->attention == SL_ATTENTION_UNFUSED &&
+               sl_kernel_scores_alignment(slice, op) != SL_ALIGNED;
+    return op->kind == SL_OPERATOR_MATMUL && sl_price_product(slice, op).alignment != SL_ALIGNED;
 }
 
 static void

@@ -10,9 +10,10 @@
 /* Of 16-bit products, those with a scale for each row and column, their casts apart (torchtitan,
  * two runs of 70B: benchmarks/asyncTP_llama3_h100_2025-06). */
 static const double row_rate_ratio = 1.2;
-/* Coarse: of what aligned products reach, the middle of what is known of three parts. */
+/* Of parts whose law does not say: the middle of what is known of three. */
 static const double unaligned_rate_ratio = 0.5;
 static const double piece_bytes = 16.0;
+static const double word_bytes = 4.0;
 static const double launch_floor_s = 3.0 * SL_US_S;
 
 typedef struct tile_shape {
@@ -28,10 +29,25 @@ sl_kernel_half_peak(const sl_accelerator *part)
                : part->peak_flops_per_s[SL_PRECISION_FP16];
 }
 
-bool
-sl_kernel_is_unaligned(double values, sl_precision precision)
+sl_alignment
+sl_kernel_alignment(double values, sl_precision precision)
 {
-    return fmod(values * sl_precision_bytes(precision), piece_bytes) != 0.0;
+    const double bytes = values * sl_precision_bytes(precision);
+
+    if (fmod(bytes, piece_bytes) == 0.0)
+        return SL_ALIGNED;
+    return fmod(bytes, word_bytes) == 0.0 ? SL_ALIGNED_WORDS : SL_UNALIGNED;
+}
+
+static double
+alignment_ratio(const sl_gemm_law *law, sl_alignment alignment)
+{
+    const double ratio =
+        alignment == SL_ALIGNED_WORDS ? law->words_rate_ratio : law->unaligned_rate_ratio;
+
+    if (alignment == SL_ALIGNED)
+        return 1.0;
+    return ratio > 0.0 ? ratio : unaligned_rate_ratio;
 }
 
 /* Clock held over hours by a kernel that reaches `share` of its peak. The slice's is that of 16-bit
@@ -72,7 +88,10 @@ law_of(const sl_slice *slice, sl_precision precision)
     else {
         if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16)
             law.surface = NULL;
-        law.peak_flops_per_s *= slice->clock_ratio * part->peak_flops_per_s[precision] / half;
+        /* Without tensor cores a part stays below its power: 51 TFLOP/s of H100, cool and hot. */
+        const double clock =
+            precision == SL_PRECISION_FP32 ? fmax(1.0, slice->clock_ratio) : slice->clock_ratio;
+        law.peak_flops_per_s *= clock * part->peak_flops_per_s[precision] / half;
     }
     return law;
 }
@@ -81,6 +100,8 @@ law_of(const sl_slice *slice, sl_precision precision)
 static double
 operand_bytes(const sl_slice *slice, sl_precision precision)
 {
+    if (precision == SL_PRECISION_FP32)
+        return 4.0;
     return precision == SL_PRECISION_NVFP4  ? 0.5
            : sl_precision_is_low(precision) ? 1.0
                                             : slice->element_bytes;
@@ -94,7 +115,7 @@ tile_seconds(const sl_slice *slice, const sl_gemm_law *law, const sl_product *pr
     const double tiles =
         ceil(product->m / tile->rows) * ceil(product->n / tile->columns) * product->batch;
     const double waves = ceil(tiles * split / law->multiprocessors);
-    const double rate_ratio = tile->rate_ratio * (product->unaligned ? unaligned_rate_ratio : 1.0);
+    const double rate_ratio = tile->rate_ratio * alignment_ratio(law, product->alignment);
     const double compute_s = waves * 2.0 * tile->rows * tile->columns *
                              (product->k / split + law->prologue_k) * law->multiprocessors /
                              (law->peak_flops_per_s * rate_ratio);
@@ -232,13 +253,29 @@ fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     return law->launch_s + flops / rate;
 }
 
-bool
-sl_kernel_scores_unaligned(const sl_slice *slice, const sl_operator *op)
+sl_alignment
+sl_kernel_scores_alignment(const sl_slice *slice, const sl_operator *op)
 {
     const sl_precision precision = sl_slice_precision(slice, op);
 
-    return sl_kernel_is_unaligned(op->head_dim, precision) ||
-           sl_kernel_is_unaligned(slice->sequence, precision);
+    return sl_worse_alignment(sl_kernel_alignment(op->head_dim, precision),
+                              sl_kernel_alignment(slice->sequence, precision));
+}
+
+/* Of a score, by pass. One fused kernel reads and writes it; eager code scales it, adds a mask,
+ * takes softmax in fp32 and casts that back, each in a kernel (transformers,
+ * eager_attention_forward): 4 + 4 + 6 + 6 bytes, and backward 6 + 12 + 6 + 4. */
+static double
+score_bytes_of(const sl_slice *slice, sl_pass pass)
+{
+    const double e = slice->element_bytes;
+    const bool forward = pass == SL_PASS_FORWARD;
+
+    if (!slice->eager)
+        return (forward ? 2.0 : 3.0) * e;
+    if (e >= 4.0)
+        return forward ? 24.0 : 20.0;
+    return forward ? 20.0 : 28.0;
 }
 
 static double
@@ -249,14 +286,14 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double batch = slice->sequences * op->heads / slice->tensor;
     const double scores = batch * s * s;
     const double width_ratio = slice->element_bytes / 2.0;
-    const double score_bytes = (pass == SL_PASS_FORWARD ? 4.0 : 6.0) * width_ratio;
+    const double score_bytes = score_bytes_of(slice, pass);
     const double dropout_bytes = slice->dropout ? 5.0 * width_ratio : 0.0;
     const sl_precision precision = sl_slice_precision(slice, op);
-    const bool unaligned = sl_kernel_scores_unaligned(slice, op);
+    const sl_alignment alignment = sl_kernel_scores_alignment(slice, op);
     const double into_scores_s =
-        sl_kernel_product_s(slice, (sl_product){batch, s, s, d, precision, unaligned});
+        sl_kernel_product_s(slice, (sl_product){batch, s, s, d, precision, alignment});
     const double out_of_scores_s =
-        sl_kernel_product_s(slice, (sl_product){batch, s, d, s, precision, unaligned});
+        sl_kernel_product_s(slice, (sl_product){batch, s, d, s, precision, alignment});
     /* Backward: dP from dO and V; dV, dQ and dK from the scores. */
     const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
                                                       : into_scores_s + 3.0 * out_of_scores_s;

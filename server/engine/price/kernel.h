@@ -7,26 +7,36 @@
 
 #include "engine/placement/slice.h"
 
+/** Rows of a matrix in memory: of whole 16 bytes, of whole 4, or of neither. */
+typedef enum sl_alignment { SL_ALIGNED, SL_ALIGNED_WORDS, SL_UNALIGNED } sl_alignment;
+
 /** m x n x k, `batch` independent products. */
 typedef struct sl_product {
     double batch;
     double m, n, k;
     sl_precision precision;
-    bool unaligned; /* sl_kernel_is_unaligned, of the widths that its matrices have in memory */
+    sl_alignment alignment; /* the worst of the widths that its matrices have in memory */
 } sl_product;
 
 /**
- * Whether rows of `values` are no whole number of the 16 bytes that tensor cores read at once.
- * Then libraries take kernels that read less at once, priced at half the rate of aligned ones, also
- * in compiled code: GPT-2 with 50,257 takes 8.8 ms longer than with 50,304 for 8,192 tokens on A100
- * (LLMs-from-scratch, ch05/10), and 8.2 ms by this. Others are a third in Netflix's head of 128,003
- * (2026), and 0.7 on RTX 4090 (pytorch issue 181718).
- * Source: NVIDIA, Matrix Multiplication Background, section 2; the rate is coarse.
+ * Whether rows of `values` are whole numbers of the 16 bytes that tensor cores read at once, or of
+ * the 4 that older kernels do, or of neither. Libraries then take kernels that read less at once,
+ * also in compiled code, at a share of the rate of aligned ones that stands with the law: on H100
+ * 0.35 and 0.175 (36 and 18 products of 4,096 to 128,003, device.py), on A100 a half (GPT-2 with
+ * 50,257 takes 8.8 ms longer than with 50,304 for 8,192 tokens: LLMs-from-scratch, ch05/10), 0.7 on
+ * RTX 4090 (pytorch issue 181718).
+ * Source: NVIDIA, Matrix Multiplication Background, section 2.
  */
-bool sl_kernel_is_unaligned(double values, sl_precision precision);
+sl_alignment sl_kernel_alignment(double values, sl_precision precision);
 
-/** Whether scores that are kept whole are such products: of a head's width, and of the sequence. */
-bool sl_kernel_scores_unaligned(const sl_slice *slice, const sl_operator *op);
+/** Of the products of scores that are kept whole: of a head's width, and of the sequence. */
+sl_alignment sl_kernel_scores_alignment(const sl_slice *slice, const sl_operator *op);
+
+static inline sl_alignment
+sl_worse_alignment(sl_alignment a, sl_alignment b)
+{
+    return a > b ? a : b;
+}
 
 /** Datasheet peak of 16-bit products, bf16 where the part has it [FLOP/s]; what the law's
  * rates scale by. */
@@ -35,7 +45,7 @@ double sl_kernel_half_peak(const sl_accelerator *part);
 /**
  * Matrix product:
  *   t = (t0 + min over tiles (tm, tn) and splits z of max(Tc, Tm)) * surface
- *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile * r_unaligned)
+ *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile * r_alignment)
  *   waves = ceil(batch tiles z / SM)
  *   Tm = ((m k + k n) e + m n e + (z > 1 ? 8 z m n : 0)) batch / bandwidth
  * Tiles 256x128, 128x256, 128x128, 128x64, 64x128, 64x64; z in {1, 2, 4, 8} while the tiles leave

@@ -91,11 +91,13 @@ width_of(const sl_slice *slice, const sl_operator *op, uint32_t at)
 }
 
 /* Routers are too small for it to matter. */
-static bool
-is_unaligned(const sl_operator *op, double n, double k, sl_precision precision)
+static sl_alignment
+alignment_of(const sl_operator *op, double n, double k, sl_precision precision)
 {
-    return op->component != SL_COMPONENT_ROUTER &&
-           (sl_kernel_is_unaligned(n, precision) || sl_kernel_is_unaligned(k, precision));
+    return op->component == SL_COMPONENT_ROUTER
+               ? SL_ALIGNED
+               : sl_worse_alignment(sl_kernel_alignment(n, precision),
+                                    sl_kernel_alignment(k, precision));
 }
 
 sl_product
@@ -109,8 +111,8 @@ sl_price_product(const sl_slice *slice, const sl_operator *op)
                       .precision = sl_slice_precision(slice, op)};
 
     for (uint32_t i = 0; i < sl_slice_products(slice, op); i++)
-        out.unaligned =
-            out.unaligned || is_unaligned(op, width_of(slice, op, i), out.k, out.precision);
+        out.alignment = sl_worse_alignment(
+            out.alignment, alignment_of(op, width_of(slice, op, i), out.k, out.precision));
     return out;
 }
 
@@ -142,13 +144,13 @@ time_products(const sl_slice *slice, const sl_operator *op)
 
     for (uint32_t i = 0; i < count; i++) {
         const double n = width_of(slice, op, i);
-        const bool unaligned = is_unaligned(op, n, whole.k, whole.precision);
+        const sl_alignment alignment = alignment_of(op, n, whole.k, whole.precision);
         t.forward_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision, unaligned});
+            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision, alignment});
         t.dgrad_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision, unaligned});
+            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision, alignment});
         t.wgrad_s += sl_kernel_product_s(
-            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision, unaligned});
+            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision, alignment});
     }
     return t;
 }

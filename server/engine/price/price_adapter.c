@@ -58,9 +58,9 @@ add_product(const sl_pricing *p, const sl_product *of)
 
     p->out->forward_s += sl_kernel_product_s(slice, *of);
     p->out->backward_s += sl_kernel_product_s(slice, (sl_product){of->batch, of->m, of->k, of->n,
-                                                                  of->precision, of->unaligned}) +
+                                                                  of->precision, of->alignment}) +
                           sl_kernel_product_s(slice, (sl_product){of->batch, of->n, of->k, of->m,
-                                                                  of->precision, of->unaligned});
+                                                                  of->precision, of->alignment});
     p->out->forward_issued += 1.0;
     p->out->backward_issued += 2.0;
 }
@@ -80,7 +80,7 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         const sl_adapter_pair *pair = &pairs[i];
         const double batch = fmax(1.0, pair->copies);
         const double rank = slice->adapter->rank;
-        const bool thin = sl_kernel_is_unaligned(rank, precision);
+        const sl_alignment thin = sl_kernel_alignment(rank, precision);
         const sl_product down = {batch, rows / batch, rank, pair->inputs, precision, thin};
         const sl_product up = {batch, rows / batch, pair->outputs, rank, precision, thin};
 

@@ -21,7 +21,7 @@ const profiles = [
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
     [/\bautomodel\b/i, 'automodel-2025'],
     [/^nanotron\b/i, 'nanotron-2024'],
-    [/\bPyTorch FSDP2\b|\(FSDP2\)$/, 'pytorch-fsdp2-2.x'],
+    [/^(?!torchtitan).*\bFSDP2\)?$/, 'pytorch-fsdp2-2.x'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
 

@@ -1,0 +1,150 @@
+"""Lines of steps.py as rows of training_memory.csv and training_throughput.csv.
+
+    python3 rows.py memory library.jsonl sharded.jsonl > memory.csv
+    python3 rows.py throughput library.jsonl > throughput.csv
+"""
+import csv
+import json
+import sys
+
+SOURCE = "Shardline on H100 (2026-11)"
+REF = "tests/accuracy/measure/steps.py, one H100 SXM5 80GB, torch 2.11.0+cu130, transformers 5.17.0"
+MEMORY = (
+    "row_id,source,source_ref,provenance,completeness,metric,stage,measured_peak_gib,measured_value,"
+    "measured_unit,other_measured,model,params_b,L,h,a,kv,head_dim,ffn,vocab,tied,moe,mla,framework,"
+    "sharding,reshard_after_forward,cpu_offload,gpu,gpu_mem_gib,num_gpus,tp,sp,pp,vpp,schedule,dp,cp,"
+    "ep,etp,micro_batch,seq_len,num_microbatches,recompute,precision_layout,optimizer,attention,"
+    "compile,ce_impl,peft,lora_rank,base_quant,notes,software").split(",")
+STEPS = (
+    "id,source,framework,software,task,model,layers,hidden,ffn_hidden,heads,kv_heads,head_dim,vocab,"
+    "seq_len,experts,experts_topk,gpu,num_gpus,gpus_per_node,inter_node_link,tp,pp,vpp,schedule,dp,cp,"
+    "ep,sequence_parallel,zero_stage_or_fsdp,global_batch_sequences,micro_batch,recompute,precision,"
+    "optimizer,flash_attention,flags,measured_step_s,topology_id,scored,completeness,notes").split(",")
+
+KEYS = (("L", "num_hidden_layers", "n_layer"), ("h", "hidden_size", "n_embd"),
+        ("a", "num_attention_heads", "n_head"), ("kv", "num_key_value_heads"),
+        ("head_dim", "head_dim"), ("ffn", "intermediate_size"), ("vocab", "vocab_size"))
+LAYOUTS = {"bf16": "pure bf16", "pure bf16": "pure bf16", "amp": "fp32 + bf16 autocast",
+           "amp fp16": "fp32 + fp16 autocast", "fp32": "fp32"}
+LIBRARY = ("HF transformers 5.17 (PyTorch 2.11)", "none")
+OWN = {"fsdp2": ("torchtitan (a decoder after it)", "FSDP2"), "fsdp1": ("PyTorch", "FSDP1"),
+       "ddp": ("PyTorch DDP", "none"), "plain": ("PyTorch DDP", "none")}
+STRATEGIES = {"FULL_SHARD": "full_shard", "SHARD_GRAD_OP": "shard_grad_op"}
+
+
+def shape_of(run):
+    c = run["config"]
+    shape = {name: next((c[key] for key in (name, *keys) if key in c), "") for name, *keys in KEYS}
+    shape["kv"] = shape["kv"] or shape["a"]
+    shape["head_dim"] = shape["head_dim"] or shape["h"] // shape["a"]
+    shape["ffn"] = shape["ffn"] or 4 * shape["h"]
+    return shape
+
+
+def experts_of(run):
+    c = run["config"]
+    if "num_experts" not in c:
+        return ""
+    width = c.get("moe_intermediate_size", c["intermediate_size"])
+    return f"E={c['num_experts']} topk={c['num_experts_per_tok']} moe_ffn={width}"
+
+
+def settings_of(run):
+    """What both tables say in their own columns."""
+    framework, sharding = OWN.get(run.get("framework"), LIBRARY)
+    if run.get("framework") == "fsdp1":
+        sharding += " " + STRATEGIES[run.get("sharding", "FULL_SHARD")]
+    lora = run.get("lora")
+    return {
+        "framework": framework, "sharding": sharding, "model": run["name"],
+        "recompute": {"op_sac": "op SAC"}.get(run.get("recompute"), run.get("recompute", "none")),
+        "precision_layout": "bf16 base" if lora else
+            LAYOUTS[run.get("layout", "bf16" if "model_type" in run else "amp")],
+        "optimizer": run.get("optimizer", "adamw fused").replace("adamw", "AdamW"),
+        "attention": run.get("attention", "sdpa").replace("sdpa", "SDPA"),
+        "compile": {"loss": "loss"}.get(run.get("compile"), "1" if run.get("compile") else "0"),
+        "ce_impl": "" if run.get("compile") in ("blocks", "loss") else "eager",
+        "peft": "" if not lora else "LoRA " + ("all linear" if len(lora["target_modules"]) > 2 else "q, v")
+            + (f", dropout {lora['lora_dropout']}" if lora.get("lora_dropout") else ""),
+        "lora_rank": lora["r"] if lora else "",
+    }
+
+
+def sharded_settings(run, row):
+    if run.get("framework") == "fsdp2":
+        row["precision_layout"] = "fp32, bf16 compute, fp32 reduce"
+    elif run.get("framework") == "fsdp1":
+        row["precision_layout"] = f"fp32, bf16 compute, {run.get('reduce', 'bf16')} reduce"
+    return row
+
+
+def software_of(run):
+    """The profile whose manner it has: torchtitan's root unit of early 2025, but PyTorch's norms of
+    today, which are kept where nothing is recomputed."""
+    if run.get("framework") == "fsdp2":
+        return "torchtitan-2025-04" if run.get("recompute") else "torchtitan-2025-09"
+    return "pytorch-fsdp1-2.x" if run.get("framework") == "fsdp1" else "pytorch-ddp-2.x"
+
+
+def memory_rows(runs):
+    for at, run in enumerate(runs, 1):
+        row = sharded_settings(run, settings_of(run)) | shape_of(run) | {
+            "source": SOURCE, "source_ref": REF, "provenance": "measured", "completeness": "full",
+            "tied": int(run["config"].get("tie_word_embeddings", run.get("model_type") in ("gpt2", "bert"))),
+            "moe": experts_of(run), "reshard_after_forward": run.get("reshard", ""), "gpu": "H100 SXM",
+            "software": software_of(run), "gpu_mem_gib": 79.18, "num_gpus": run.get("dp", 1), "tp": 1, "pp": 1, "dp": run.get("dp", 1),
+            "cp": 1, "ep": 1, "micro_batch": run["micro_batch"], "seq_len": run["seq_len"],
+            "num_microbatches": run.get("accumulation", 1), "notes": notes_of(run),
+            "other_measured": "peaks of forward, backward and step, allocated between steps: " + ", ".join(
+                f"{run[key + '_bytes'] / 2**30:.3f}"
+                for key in ("forward_peak", "backward_peak", "optimizer_peak", "steady")) + " GiB"}
+        metrics = (("a", "allocated"), ("r", "reserved"), ("d", "device total"))
+        # Of ranks that stand alone NCCL's buffers are missing outside the allocator.
+        for letter, metric in metrics[:2] if "FSDP" in row["sharding"] else metrics:
+            value = run[metric.split()[0] + "_bytes"]
+            yield row | {"row_id": f"H{at:03d}{letter}", "metric": metric, "measured_value": value,
+                         "measured_unit": "bytes", "measured_peak_gib": round(value / 2**30, 3)}
+
+
+def notes_of(run):
+    notes = []
+    if run.get("framework", "").startswith("fsdp"):
+        notes.append("rank 0 of a process group whose others do not exist")
+    if "Classification" in run.get("class", ""):
+        notes.append("2-class head")
+    return "; ".join(notes)
+
+
+def step_rows(runs):
+    for at, run in enumerate(runs, 1):
+        if run.get("framework", "").startswith("fsdp"):
+            continue
+        s, shape = settings_of(run), shape_of(run)
+        c = run["config"]
+        yield {
+            "id": f"ownh100-{at:03d}", "source": f"{SOURCE}: {REF}", "framework": s["framework"],
+            "task": "lora" if run.get("lora") else "", "model": run["name"], "layers": shape["L"],
+            "hidden": shape["h"], "ffn_hidden": c.get("moe_intermediate_size", shape["ffn"]),
+            "heads": shape["a"], "kv_heads": shape["kv"], "head_dim": shape["head_dim"],
+            "vocab": shape["vocab"], "seq_len": run["seq_len"], "experts": c.get("num_experts", ""),
+            "experts_topk": c.get("num_experts_per_tok", ""), "gpu": "H100 SXM 80GB", "num_gpus": 1,
+            "gpus_per_node": 1, "tp": 1, "pp": 1, "dp": 1, "cp": 1, "ep": 1,
+            "global_batch_sequences": run["micro_batch"] * run.get("accumulation", 1),
+            "micro_batch": run["micro_batch"], "recompute": s["recompute"],
+            "precision": s["precision_layout"], "optimizer": s["optimizer"],
+            "flash_attention": int(s["attention"] == "SDPA"), "flags": "compile" if s["compile"] == "1" else "",
+            "measured_step_s": round(run["step_s"], 5), "scored": 1, "completeness": "full",
+            "notes": f"{run['sm_mhz']} MHz, {run['watts']} W"}
+
+
+def main():
+    runs = [json.loads(line) for path in sys.argv[2:] for line in open(path)]
+    runs = [run if "model_type" in run else {"framework": "fsdp2"} | run
+            for run in runs if "config" in run and "error" not in run]
+    memory = sys.argv[1] == "memory"
+    out = csv.DictWriter(sys.stdout, MEMORY if memory else STEPS, lineterminator="\n")
+    out.writeheader()
+    out.writerows((memory_rows if memory else step_rows)(runs))
+
+
+main()
