@@ -15,7 +15,7 @@ enum {
     SL_COMMUNICATION_MAX = 12,
     SL_NOTES_MAX = 48,
     SL_GUESSES_MAX = 8,
-    SL_FIXES_MAX = 8
+    SL_FIXES_MAX = 10
 };
 
 /** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
@@ -145,7 +145,10 @@ typedef struct sl_fix {
     sl_plan plan;
     uint32_t nodes;
     const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
-                         "sequence", "offload", "nodes", "pipeline_layout" */
+                         "expert", "context", "sequence", "reshard_after_forward",
+                         "gradient_sync", "loss", "offload", "adapter", "nodes", "pipeline_layout" */
+    const char *with;     /* where no single change is surely enough, the other of two; else NULL */
+    bool numerics_differ; /* frozen weights are rounded further: another run */
     bool time_incomplete; /* step_s lacks some transfers over the host's link */
     uint64_t device_total_bytes;
     double step_s;

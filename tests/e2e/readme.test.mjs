@@ -52,7 +52,8 @@ test('the example of the README gives the output of the README', async () => {
         tokens_per_s: throughput.tokens_per_s,
         mfu_full: throughput.mfu_full,
         sentence: binding.sentence,
-        fixes: binding.fixes.map(({ what, memory_bytes: bytes, ...shown }) => shown),
+        fixes: binding.fixes.map(({ change, step_s, time_incomplete, fits, fits_certain }) =>
+            ({ change, step_s, time_incomplete, fits, fits_certain })),
     }, shown);
 });
 

@@ -242,8 +242,8 @@ a_fix_is_a_patch_of_what_differs(void)
     read_request(&a, plain);
     a.request.unknown = 0;
     sl_estimate *const e = handmade(&a.request);
-    e->fix_count = 3;
-    for (uint32_t i = 0; i < 3; i++)
+    e->fix_count = 4;
+    for (uint32_t i = 0; i < e->fix_count; i++)
         e->fixes[i] = (sl_fix){.workload = e->workload,
                                .plan = e->plan,
                                .nodes = a.request.cluster.nodes,
@@ -259,13 +259,27 @@ a_fix_is_a_patch_of_what_differs(void)
     e->fixes[2].plan.virtual_pipeline = 2;
     e->fixes[2].plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     e->fixes[2].workload.micro_batch = 4;
+    e->fixes[2].with = "pipeline";
+    e->fixes[3].workload.adapter.base = SL_ADAPTER_BASE_NF4;
+    e->fixes[3].workload.loss = SL_LOSS_CHUNKED;
+    e->fixes[3].plan.context = 2;
+    e->fixes[3].plan.expert = 4;
+    e->fixes[3].plan.reshard = SL_RESHARD_ALWAYS;
+    e->fixes[3].numerics_differ = true;
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"recompute\":\"full\"}},"
-                             "\"memory_bytes\":80,\"step_s\":1.25,\"time_incomplete\":false,"
+    CU_ASSERT_TRUE(holds(&a, "\"with\":null,\"change\":{\"workload\":{\"recompute\":\"full\"}},"
+                             "\"memory_bytes\":80,\"step_s\":1.25,\"numerics_differ\":false,"
+                             "\"time_incomplete\":false,"
                              "\"fits\":true,\"fits_certain\":false}"));
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"sequence\":true}},"));
-    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"micro_batch_size\":4},"
+    CU_ASSERT_TRUE(holds(&a, "\"with\":\"pipeline\","
+                             "\"change\":{\"workload\":{\"micro_batch_size\":4},"
                              "\"parallelism\":{\"pipeline\":2,\"virtual_pipeline\":2}},"));
+    CU_ASSERT_TRUE(
+        holds(&a, "\"change\":{\"workload\":{\"loss\":\"chunked\","
+                  "\"adapter\":{\"base\":\"nf4\"}},\"parallelism\":{\"context\":2,\"expert\":4,"
+                  "\"reshard_after_forward\":true}},"));
+    CU_ASSERT_TRUE(holds(&a, "\"numerics_differ\":true,"));
     free(e);
     clear(&a);
 }
@@ -369,9 +383,10 @@ the_sentence_says_what_binds(void)
     e->memory.ranks[1].device_total_bytes = (321ULL << 30) / 2; /* 160.5 GiB */
     e->binding_term = term(SL_TERM_PARAMETERS, 1 << 30);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    CU_ASSERT_TRUE(holds(&a, "\"limit\":\"memory\",\"sentence\":\"Memory: the fullest device needs "
-                             "160 GiB of 2.0 GiB usable; its largest term is parameters, 1.0 "
-                             "GiB.\""));
+    CU_ASSERT_TRUE(
+        holds(&a, "\"limit\":\"memory\",\"sentence\":\"Memory: rank 8 (last stage) needs 160 "
+                  "GiB of 2.0 GiB usable in backward; its largest term is parameters, "
+                  "1.0 GiB.\""));
     sl_json_free(a.answer);
     sl_buffer_clear(&a.text);
     e->binding_limit = "tensor_communication";

@@ -190,6 +190,16 @@ spell(const char *name, char *out, size_t size)
     }
 }
 
+static const char *
+phase_words(const char *phase)
+{
+    if (sl_text_equal(phase, "head"))
+        return "at the head";
+    if (sl_text_equal(phase, "optimizer"))
+        return "in the optimizer's step";
+    return sl_text_equal(phase, "last_backward") ? "in the last backward" : "in backward";
+}
+
 /* One digit after the point while there are no more than two before it: three bear no fourth. */
 static int
 decimals(double gib)
@@ -206,15 +216,16 @@ binding_sentence(const sl_estimate *estimate, char *out, size_t size)
     char name[48];
     spell(sl_term_describe(term->id)->name, name, sizeof name);
     if (sl_text_equal(estimate->binding_limit, "memory")) {
-        const double needed =
-            (double)memory->ranks[memory->binding].device_total_bytes / SL_GIB_BYTES;
+        const sl_rank_memory *const rank = &memory->ranks[memory->binding];
+        const double needed = (double)rank->device_total_bytes / SL_GIB_BYTES;
         const double usable = (double)memory->usable_bytes / SL_GIB_BYTES;
         const double largest = term->value / SL_GIB_BYTES;
         (void)sl_text_format(
             out, size,
-            "Memory: the fullest device needs %.*f GiB of %.*f GiB usable; its largest term is "
-            "%s, %.*f GiB.",
-            decimals(needed), needed, decimals(usable), usable, name, decimals(largest), largest);
+            "Memory: rank %llu (%s) needs %.*f GiB of %.*f GiB usable %s; its largest term is %s, "
+            "%.*f GiB.",
+            (unsigned long long)rank->rank, rank->role, decimals(needed), needed, decimals(usable),
+            usable, phase_words(rank->phase), name, decimals(largest), largest);
     } else if (sl_text_equal(estimate->binding_limit, "compute")) {
         const double busy =
             time->terms[0].value + time->terms[SL_TERM_BACKWARD - SL_TERM_FORWARD].value;
@@ -241,10 +252,12 @@ binding_write(sl_writer *writer, const sl_estimate_request *request, const sl_es
         const sl_fix *const fix = &estimate->fixes[i];
         sl_write_object(writer);
         sl_put_text(writer, "what", fix->what);
+        sl_put_text(writer, "with", fix->with);
         sl_write_key(writer, "change");
         sl_patch_write(writer, request, estimate, fix);
         sl_put_uint(writer, "memory_bytes", fix->device_total_bytes);
         sl_put_double(writer, "step_s", fix->step_s);
+        sl_put_bool(writer, "numerics_differ", fix->numerics_differ);
         sl_put_bool(writer, "time_incomplete", fix->time_incomplete);
         sl_put_bool(writer, "fits", fix->fits);
         sl_put_bool(writer, "fits_certain", fix->fits_certain);

@@ -425,7 +425,8 @@ sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
 }
 
 /* A fix was evaluated with one value for each open field: the patch pins those that the software
- * does not fix, or the patched request would be answered with another median. */
+ * does not fix, or the patched request would be answered with another median. What it fixes may
+ * have no kernel on this part. */
 static bool
 is_open(const sl_estimate_request *request, sl_unknown field)
 {
@@ -445,8 +446,8 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
                            from->recompute_method != to->recompute_method ||
                            is_open(request, SL_UNKNOWN_RECOMPUTE);
     const bool attention =
-        from->attention != to->attention ||
-        (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
+        from->attention != to->attention || (is_open(request, SL_UNKNOWN_ATTENTION) &&
+                                             estimate->software->attention != (int)to->attention);
     const bool accumulation =
         request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
@@ -454,11 +455,13 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
                          from->offload.parameters != to->offload.parameters ||
                          from->offload.activations != to->offload.activations;
     const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
+    const bool base = from->adapter.base != to->adapter.base;
+    const bool loss = from->loss != to->loss;
     const bool sizes = from->sequence_length != to->sequence_length || /* of limits alone */
                        from->global_batch != to->global_batch;
 
-    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload ||
-          sizes))
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout || loss ||
+          base || offload || sizes))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
@@ -478,6 +481,14 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)
         sl_put_bool(writer, "dropout", to->dropout);
+    if (loss)
+        sl_put_text(writer, "loss", sl_name(&sl_loss_names, to->loss));
+    if (base) {
+        sl_write_key(writer, "adapter");
+        sl_write_object(writer);
+        sl_put_text(writer, "base", sl_name(&sl_base_names, to->adapter.base));
+        sl_write_object_end(writer);
+    }
     if (offload)
         sl_offload_write(writer, &to->offload);
     sl_write_object_end(writer);
@@ -499,22 +510,26 @@ same_layout(const sl_plan *a, const sl_plan *b)
 
 static void
 plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_plan *from,
-                 const sl_plan *to)
+                 const sl_fix *fix)
 {
+    const sl_plan *const to = &fix->plan;
     const bool data = from->data != to->data && !request->data_auto;
     const bool schedule = from->schedule != to->schedule && request->schedule_said;
     /* A request that does not say it leaves it open once there is more than one tensor rank. */
     const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE) ||
                           (to->tensor > 1 && from->tensor == 1 && !request->sequence_said);
-    /* Words, copies and hybrid groups are read again with the changed plan: numbers take their
-     * place. */
+    /* Words, copies and hybrid groups are read again with the changed plan or cluster: numbers take
+     * their place. */
     const bool worded = request->sharding_said || request->copies > 0;
+    const bool reread = worded && fix->nodes != request->cluster.nodes;
     const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
     const bool layout = to->layout_chunks > 0 && !same_layout(from, to);
+    const bool reshard = from->reshard != to->reshard;
     if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
+        from->context == to->context && from->expert == to->expert &&
         from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
         from->shard_group == to->shard_group && from->gradient_sync == to->gradient_sync &&
-        !(sequence || zero_open || data || schedule || layout))
+        !(sequence || zero_open || data || schedule || layout || reshard || reread))
         return;
     sl_write_key(writer, "parallelism");
     sl_write_object(writer);
@@ -523,6 +538,8 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
         sl_put_bool(writer, "sequence", to->sequence);
     put_changed(writer, "pipeline", from->pipeline, to->pipeline, false);
     put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline, false);
+    put_changed(writer, "context", from->context, to->context, false);
+    put_changed(writer, "expert", from->expert, to->expert, false);
     if (data)
         sl_put_uint(writer, "data", to->data);
     put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage, zero_open || worded);
@@ -531,6 +548,8 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
         sl_put_null(writer, "replicate");
         sl_put_known_uint(writer, "shard_group", to->shard_group);
     }
+    if (reshard)
+        sl_put_bool(writer, "reshard_after_forward", to->reshard == SL_RESHARD_ALWAYS);
     if (from->gradient_sync != to->gradient_sync)
         sl_put_text(writer, "gradient_sync",
                     sl_name(&sl_gradient_sync_names, to->gradient_sync - SL_GRADIENT_SYNC_EACH));
@@ -554,7 +573,7 @@ sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_e
 
     sl_write_object(writer);
     workload_patch_write(writer, request, estimate, fix);
-    plan_patch_write(writer, request, &estimate->plan, &fix->plan);
+    plan_patch_write(writer, request, &estimate->plan, fix);
     if (fix->nodes != request->cluster.nodes) {
         sl_write_key(writer, "cluster");
         sl_write_object(writer);

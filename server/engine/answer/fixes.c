@@ -1,22 +1,41 @@
-/* Single changes to a plan, each evaluated as a question of its own. */
-#include "engine/answer/evaluate.h"
+/* Changes to a plan, one at a time and, where none is surely enough, two, each evaluated as a
+ * question of its own. */
+#include "engine/answer/change.h"
 #include "engine/placement/balance.h"
 #include "engine/schedule/schedule.h"
 
-enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20, LAYOUT_MOVES = 256 };
+enum { LAYOUT_MOVES = 256, LEADS = 4, PAIR_EVALUATIONS = 24, ENOUGH = 4 };
 
-/* What is tried, and on which cluster. */
+/* Less than this share of what lacks is no step on the way, nor is what takes this much longer. */
+static const double least_share = 0.1, most_slower = 2.0;
+
+/* The value of a kind that frees most by itself; 0 bytes: none does. */
+typedef struct lead {
+    sl_change change;
+    int64_t frees_bytes;
+} lead;
+
 typedef struct trial {
     const sl_question *question;
-    const sl_cluster *cluster;
+    sl_combination now;
+    sl_cluster cluster; /* the question's, or larger */
     const char *what;
-    bool time_incomplete;
+    const char *with; /* of two changes the other one */
+    lead leads[SL_CHANGE_KIND_COUNT];
+    uint32_t left; /* evaluations of pairs */
     sl_estimate *scratch;
     sl_estimate *out;
 } trial;
 
-/* What fits first, and of that what needs no more nodes, what has its whole time, then the faster;
- * then the smaller. */
+/* 2: fits at both ends of its interval, 1: by its peak, 0: not. */
+static int
+sureness(const sl_fix *fix)
+{
+    return fix->fits ? 1 + fix->fits_certain : 0;
+}
+
+/* What fits first, and of that what needs no more nodes, what computes the same, what fits surely,
+ * what has its whole time, then the faster. Of what does not fit, the smaller. */
 static bool
 is_before(const sl_fix *fix, const sl_fix *other)
 {
@@ -24,46 +43,109 @@ is_before(const sl_fix *fix, const sl_fix *other)
         return fix->fits;
     if (fix->nodes != other->nodes)
         return fix->nodes < other->nodes;
+    if (fix->numerics_differ != other->numerics_differ)
+        return !fix->numerics_differ;
+    if (sureness(fix) != sureness(other))
+        return sureness(fix) > sureness(other);
     if (fix->time_incomplete != other->time_incomplete)
         return !fix->time_incomplete;
     return fix->fits ? fix->step_s < other->step_s
                      : fix->device_total_bytes < other->device_total_bytes;
 }
 
-static void
-keep_fix(const trial *t)
+/* Names are static, and equal where they are the same; to the host go states, activations or both. */
+static bool
+is_alike(const sl_fix *a, const sl_fix *b)
 {
-    const sl_estimate *tried = t->scratch;
-    sl_estimate *out = t->out;
-    const uint64_t total = tried->memory.ranks[tried->memory.binding].device_total_bytes;
-    const bool frees = tried->memory.headroom_bytes > out->memory.headroom_bytes;
-    const bool faster = tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
+    return ((a->what == b->what && a->with == b->with) ||
+            (a->what == b->with && a->with == b->what)) &&
+           a->workload.offload.optimizer == b->workload.offload.optimizer &&
+           a->workload.offload.activations == b->workload.offload.activations;
+}
 
-    if (out->fits ? !faster : !frees)
-        return;
+/* Whether nobody takes a fix who has another of the same kind. */
+static bool
+is_worse(const sl_fix *fix, const sl_fix *other)
+{
+    if (!is_alike(fix, other) || sureness(fix) > sureness(other) || fix->nodes < other->nodes)
+        return false;
+    if (fix->nodes > other->nodes)
+        return true;
+    return fix->fits ? fix->step_s >= other->step_s
+                     : fix->device_total_bytes >= other->device_total_bytes;
+}
 
-    const sl_fix fix = {
-        .workload = tried->workload,
-        .plan = tried->plan,
-        .nodes = t->cluster->nodes,
-        .what = t->what,
-        .time_incomplete = t->time_incomplete,
-        .device_total_bytes = total,
-        .step_s = tried->time.step_s,
-        .fits = tried->fits,
-        .fits_certain = tried->fits_certain, /* no value is open */
-    };
-    uint32_t at = out->fix_count;
-    while (at > 0 && is_before(&fix, &out->fixes[at - 1])) {
+static void
+insert(const sl_fix *fix, sl_estimate *out)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < out->fix_count; i++)
+        if (is_worse(fix, &out->fixes[i]))
+            return;
+    for (uint32_t i = 0; i < out->fix_count; i++)
+        if (!is_worse(&out->fixes[i], fix))
+            out->fixes[kept++] = out->fixes[i];
+    out->fix_count = kept;
+    uint32_t at = kept;
+    while (at > 0 && is_before(fix, &out->fixes[at - 1])) {
         if (at < SL_FIXES_MAX)
             out->fixes[at] = out->fixes[at - 1];
         at--;
     }
     if (at < SL_FIXES_MAX) {
-        out->fixes[at] = fix;
+        out->fixes[at] = *fix;
         if (out->fix_count < SL_FIXES_MAX)
             out->fix_count++;
     }
+}
+
+/* Bytes of the fullest rank that what was tried frees, unless it takes so long that nobody would. */
+static int64_t
+freed_bytes(const trial *t)
+{
+    const int64_t freed = t->scratch->memory.headroom_bytes - t->out->memory.headroom_bytes;
+
+    return t->scratch->time.step_s < most_slower * t->out->time.step_s ? freed : 0;
+}
+
+static bool
+is_worth_it(const trial *t)
+{
+    const sl_estimate *tried = t->scratch, *out = t->out;
+
+    if (out->fits)
+        return tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
+    return tried->fits ||
+           (t->with == NULL &&
+            (double)freed_bytes(t) >= least_share * -(double)out->memory.headroom_bytes);
+}
+
+static void
+keep_fix(const trial *t)
+{
+    const sl_estimate *tried = t->scratch;
+    const sl_memory *memory = &tried->memory;
+    const sl_offload *to = &tried->workload.offload, *from = &t->now.workload.offload;
+    const bool moves = to->optimizer != from->optimizer || to->activations != from->activations;
+
+    if (!is_worth_it(t))
+        return;
+
+    const sl_fix fix = {
+        .workload = tried->workload,
+        .plan = tried->plan,
+        .nodes = t->cluster.nodes,
+        .what = t->what,
+        .with = t->with,
+        .time_incomplete = moves && t->cluster.accelerator.host_bytes_per_s <= 0.0,
+        .device_total_bytes = memory->ranks[memory->binding].device_total_bytes,
+        .step_s = tried->time.step_s,
+        .numerics_differ = tried->workload.adapter.base != t->now.workload.adapter.base,
+        .fits = tried->fits,
+        .fits_certain = tried->fits_certain, /* no value is open */
+    };
+    insert(&fix, t->out);
 }
 
 /* True when the changed plan is legal and has an answer, which is in t->scratch. */
@@ -75,7 +157,7 @@ evaluate_changed(const trial *t, sl_combination changed)
     sl_priced priced;
     uint64_t data = 0;
 
-    if (!sl_plan_derive_data(t->cluster, &changed.plan, &data))
+    if (!sl_plan_derive_data(&t->cluster, &changed.plan, &data))
         return false;
     changed.plan.data = (uint32_t)data;
     if (changed.plan.pipeline == 1)
@@ -85,7 +167,7 @@ evaluate_changed(const trial *t, sl_combination changed)
         changed.plan.layout_chunks > 0)
         return false;
     changed.plan.schedule = sl_schedule_of(&changed.plan);
-    asked.cluster = t->cluster;
+    asked.cluster = &t->cluster;
     asked.workload = changed.workload;
     asked.plan = changed.plan;
     asked.unknown = 0;
@@ -100,115 +182,32 @@ evaluate_changed(const trial *t, sl_combination changed)
     return true;
 }
 
+/* One change, or two: other is NULL or the second. */
+static bool
+evaluate_with(trial *t, sl_change change, const sl_change *other)
+{
+    sl_combination c = t->now;
+
+    t->cluster.nodes = t->question->cluster->nodes;
+    if (other != NULL)
+        sl_change_apply(*other, &c, &t->cluster);
+    sl_change_apply(change, &c, &t->cluster);
+    t->what = other != NULL ? sl_change_name(other->kind) : sl_change_name(change.kind);
+    t->with = other != NULL ? sl_change_name(change.kind) : NULL;
+    if (t->with == t->what) /* both of what goes to the host are one member */
+        t->with = NULL;
+    return evaluate_changed(t, c);
+}
+
 /* Whether it fits then. */
 static bool
-try_named(trial *t, const char *what, sl_combination changed)
+try_layout(trial *t, sl_combination changed)
 {
-    t->what = what;
+    t->what = "pipeline_layout";
     if (!evaluate_changed(t, changed))
         return false;
     keep_fix(t);
     return t->scratch->fits;
-}
-
-static void
-try_recompute(trial *t, const sl_combination *now)
-{
-    for (uint32_t mode = 0; mode < SL_RECOMPUTE_WORDS; mode++) {
-        sl_combination c = *now;
-        c.workload.recompute = (sl_recompute)mode;
-        c.workload.recompute_method = SL_RECOMPUTE_EACH;
-        if ((mode != now->workload.recompute ||
-             c.workload.recompute_method != now->workload.recompute_method) &&
-            sl_recompute_matters(&c.workload))
-            (void)try_named(t, "recompute", c);
-    }
-}
-
-static void
-try_degrees(trial *t, const sl_combination *now)
-{
-    for (uint32_t doubled = 0; doubled < 2; doubled++) {
-        sl_combination c = *now;
-        c.workload.micro_batch =
-            doubled ? now->workload.micro_batch * 2 : now->workload.micro_batch / 2;
-        if (c.workload.micro_batch >= 1)
-            (void)try_named(t, "micro_batch_size", c);
-        c = *now;
-        c.plan.tensor = doubled ? now->plan.tensor * 2 : now->plan.tensor / 2;
-        c.plan.sequence = now->plan.sequence && c.plan.tensor > 1;
-        if (c.plan.tensor >= 1 && c.plan.tensor <= t->cluster->accelerators_per_node)
-            (void)try_named(t, "tensor", c);
-        c = *now;
-        c.plan.pipeline = doubled ? now->plan.pipeline * 2 : now->plan.pipeline / 2;
-        if (c.plan.pipeline >= 1)
-            (void)try_named(t, "pipeline", c);
-    }
-    if (now->plan.tensor > 1 && !now->plan.sequence) {
-        sl_combination c = *now;
-        c.plan.sequence = true;
-        (void)try_named(t, "sequence", c);
-    }
-    for (uint32_t stage = now->plan.zero_stage + 1; stage <= 3; stage++) {
-        sl_combination c = *now;
-        c.plan.zero_stage = stage;
-        (void)try_named(t, "zero_stage", c);
-    }
-}
-
-/* Whole gradients take room, and reducing them with every micro-batch takes time. */
-static void
-try_gradient_sync(trial *t, const sl_combination *now)
-{
-    sl_combination c = *now;
-
-    if (sl_plan_microbatches(&now->workload, &now->plan) <= 1)
-        return;
-    c.plan.gradient_sync =
-        sl_plan_gradient_sync(&now->workload, &now->plan) == SL_GRADIENT_SYNC_EACH
-            ? SL_GRADIENT_SYNC_LAST
-            : SL_GRADIENT_SYNC_EACH;
-    (void)try_named(t, "gradient_sync", c);
-}
-
-/* To the host, when the device is too small; what that costs in time is not known where the link to
- * the host is not. Both go only where neither alone is enough. */
-static void
-try_offload(trial *t, const sl_combination *now)
-{
-    sl_combination states = *now;
-    sl_combination activations = *now;
-    bool enough = false;
-
-    states.workload.offload.optimizer = true;
-    activations.workload.offload.activations = true;
-    t->time_incomplete = t->question->cluster->accelerator.host_bytes_per_s <= 0.0;
-    if (!now->workload.offload.optimizer)
-        enough = try_named(t, "offload", states);
-    if (!now->workload.offload.activations)
-        enough = try_named(t, "offload", activations) || enough;
-    states.workload.offload.activations = true;
-    if (!enough && !now->workload.offload.optimizer && !now->workload.offload.activations)
-        (void)try_named(t, "offload", states);
-    t->time_incomplete = false;
-}
-
-/* The fewest nodes, by doubling, on which the plan as it is fits. */
-static void
-try_nodes(trial *t, const sl_combination *now)
-{
-    sl_cluster larger = *t->question->cluster;
-
-    t->what = "nodes";
-    t->cluster = &larger;
-    for (uint32_t i = 0; i < NODE_DOUBLINGS && larger.nodes <= NODES_MAX / 2; i++) {
-        larger.nodes *= 2;
-        if (evaluate_changed(t, *now) && t->scratch->fits) {
-            keep_fix(t);
-            break;
-        }
-    }
-    t->cluster = t->question->cluster;
 }
 
 /* The stage of the ranks that have most memory left. */
@@ -244,7 +243,7 @@ try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX]
         blocks[from]--;
         blocks[to]++;
         sl_balance_deal(blocks, &c.plan);
-        if (try_named(t, "pipeline_layout", c) || t->scratch->memory.headroom_bytes <= before)
+        if (try_layout(t, c) || t->scratch->memory.headroom_bytes <= before)
             return;
     }
 }
@@ -252,36 +251,154 @@ try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX]
 /* Pools of different parts: layers in proportion to their speed, and where that does not fit, to
  * their memory. */
 static void
-try_layouts(trial *t, const sl_combination *now)
+try_layouts(trial *t)
 {
     uint32_t blocks[SL_PIPELINE_MAX] = {0};
-    sl_combination c = *now;
+    sl_combination c = t->now;
     sl_known of;
 
-    if (t->cluster->pool_count == 0)
+    if (t->cluster.pool_count == 0)
         return;
     sl_evaluate_know(t->question, t->out, &of);
     if (!sl_balance_blocks(&of.c, blocks))
         return;
     sl_balance_deal(blocks, &c.plan);
-    if (!try_named(t, "pipeline_layout", c) && evaluate_changed(t, c))
+    if (!try_layout(t, c) && evaluate_changed(t, c))
         try_lighter_layouts(t, c, blocks);
+}
+
+/* A plan that does not fit takes the values of a kind until one is surely enough; one that does
+ * takes them all. */
+static void
+try_kind(trial *t, sl_change_kind kind)
+{
+    uint64_t values[SL_CHANGE_VALUES_MAX];
+    const uint32_t count = sl_change_values(t->question, &t->now, t->out->fits, kind, values);
+    lead *best = &t->leads[kind];
+
+    for (uint32_t i = 0; i < count; i++) {
+        const sl_change change = {kind, values[i]};
+        if (!evaluate_with(t, change, NULL))
+            continue;
+        keep_fix(t);
+        if (!t->out->fits && t->scratch->fits && t->scratch->fits_certain)
+            return;
+        if (freed_bytes(t) > best->frees_bytes)
+            *best = (lead){change, freed_bytes(t)};
+    }
+}
+
+/* Fixes that surely fit on the same nodes and compute the same. */
+static uint32_t
+count_sure(const trial *t)
+{
+    uint32_t sure = 0;
+
+    for (uint32_t i = 0; i < t->out->fix_count; i++) {
+        const sl_fix *fix = &t->out->fixes[i];
+        sure += sureness(fix) == 2 && fix->nodes == t->question->cluster->nodes &&
+                !fix->numerics_differ;
+    }
+    return sure;
+}
+
+static bool
+is_number(sl_change_kind kind)
+{
+    return (kind >= SL_CHANGE_MICRO_BATCH && kind <= SL_CHANGE_CONTEXT) || kind == SL_CHANGE_NODES;
+}
+
+/* The values of one kind on top of the other's best, until both are enough. Where one of them is no
+ * number, that one stays. */
+static void
+try_pair(trial *t, const lead *first, const lead *second)
+{
+    const bool swap = is_number(first->change.kind) && !is_number(second->change.kind);
+    const sl_change fixed = swap ? second->change : first->change;
+    const sl_change_kind kind = swap ? first->change.kind : second->change.kind;
+    uint64_t values[SL_CHANGE_VALUES_MAX];
+    const uint32_t count = sl_change_values(t->question, &t->now, false, kind, values);
+
+    for (uint32_t i = 0; i < count && t->left > 0; i++) {
+        if (!evaluate_with(t, (sl_change){kind, values[i]}, &fixed))
+            continue;
+        t->left--;
+        keep_fix(t);
+        if (t->scratch->fits && t->scratch->fits_certain)
+            return;
+    }
+}
+
+/* Each of the kinds that free most with each that frees anything; what frees most first, until
+ * there is enough to choose from. */
+static void
+try_pairs(trial *t)
+{
+    lead leads[SL_CHANGE_KIND_COUNT];
+    uint32_t count = 0;
+
+    for (uint32_t kind = 0; kind < SL_CHANGE_KIND_COUNT; kind++) {
+        if (t->leads[kind].frees_bytes <= 0)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && leads[at - 1].frees_bytes < t->leads[kind].frees_bytes; at--)
+            leads[at] = leads[at - 1];
+        leads[at] = t->leads[kind];
+    }
+    t->left = PAIR_EVALUATIONS;
+    for (uint32_t j = 1; j < count; j++)
+        for (uint32_t i = 0; i < j && i < LEADS && count_sure(t) < ENOUGH; i++)
+            try_pair(t, &leads[i], &leads[j]);
+}
+
+/* Whether who has the other, which fits, has no use for a fix: one that is not enough; one that takes
+ * much longer and fits no more surely; two changes that fit by their peak alone, where one does or
+ * others do surely. */
+static bool
+is_in_the_way(const sl_fix *fix, const sl_fix *other)
+{
+    if (!other->fits || other->numerics_differ > fix->numerics_differ)
+        return false;
+    if (!fix->fits)
+        return true;
+    if (other->nodes > fix->nodes)
+        return false;
+    return (sureness(other) >= sureness(fix) && fix->step_s > most_slower * other->step_s) ||
+           (fix->with != NULL && !fix->fits_certain &&
+            (other->with == NULL || other->fits_certain));
+}
+
+static void
+drop_what_is_in_the_way(sl_estimate *out)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < out->fix_count; i++) {
+        bool useful = true;
+        for (uint32_t j = 0; j < kept && useful; j++)
+            useful = !is_in_the_way(&out->fixes[i], &out->fixes[j]);
+        if (useful)
+            out->fixes[kept++] = out->fixes[i];
+    }
+    out->fix_count = kept;
 }
 
 void
 sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out)
 {
-    const sl_combination now = {out->software, out->workload, out->plan};
-    trial t = {.question = question, .cluster = question->cluster, .scratch = scratch, .out = out};
+    trial t = {.question = question,
+               .now = {out->software, out->workload, out->plan},
+               .cluster = *question->cluster,
+               .scratch = scratch,
+               .out = out};
 
     out->fix_count = 0;
-    try_recompute(&t, &now);
-    try_degrees(&t, &now);
-    try_gradient_sync(&t, &now);
-    try_layouts(&t, &now);
-    if (out->fits)
-        return;
-    try_offload(&t, &now);
-    if (!question->nodes_fixed && question->cluster->pool_count == 0)
-        try_nodes(&t, &now);
+    for (uint32_t kind = 0; kind < SL_CHANGE_KIND_COUNT; kind++)
+        try_kind(&t, (sl_change_kind)kind);
+    t.cluster.nodes = question->cluster->nodes;
+    t.with = NULL;
+    try_layouts(&t);
+    if (!out->fits && count_sure(&t) == 0)
+        try_pairs(&t);
+    drop_what_is_in_the_way(out);
 }

@@ -21,16 +21,15 @@ const MOST_VALUES = 3;
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
  * plan left open.
  *
- * @param {Record<string, any>} patch
- * @param {string} matters  the member that the fix is about
+ * @param {Api.Fix} fix
  */
-function describe(patch, matters) {
+function describe({ change: patch, what: matters, with: beside }) {
     const settings = Object.entries(patch).flatMap(([group, members]) =>
         (members !== null && typeof members === "object" ? Object.entries(members) : [["", members]]).map(([name, value]) => {
             const pointer = `/${group}/${name}`;
             const field = fieldAt(pointer);
             const words = spoken(pointer, value);
-            if (words !== "") return { own: name === matters, text: words };
+            if (words !== "") return { own: name === matters || name === beside, text: words };
             const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
             const to = { true: "on", false: "off" }[written] ?? written;
             const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
@@ -51,6 +50,9 @@ function Fix({ fix, estimate, what, settles }) {
     if (typeof fix.memory_bytes === "number") {
         effects.push(memorySize(fix.memory_bytes));
     }
+    if (fix.numerics_differ) {
+        effects.push("other numerics");
+    }
     if (typeof fix.step_s === "number") {
         effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
     }
@@ -64,7 +66,7 @@ function Fix({ fix, estimate, what, settles }) {
 
 /** What all of them settle alike is said once. @param {{fixes: Api.Fix[], estimate: Api.Estimate}} props */
 function Fixes({ fixes, estimate }) {
-    const words = fixes.map((fix) => describe(fix.change, fix.what));
+    const words = fixes.map(describe);
     const [{ settles }, ...others] = words;
     const alike = settles !== "" && others.length > 0 && others.every((other) => other.settles === settles);
     return html`
@@ -125,7 +127,7 @@ export function Verdict() {
                 <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
             ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
             ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
-                <p class="hint">No single change is enough: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
+                <p class="hint">No change is enough, nor are two of those that free most: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
                     ${" "}<button type="button" class="link" onClick=${goToTuning}>train a part of the model</button>.</p>` : null}
             ${asks ? html`<${Part} name="whatIf">${refused ? null : html`<${Ribbon} />`}<//>` : null}
         </section>`;

@@ -1,0 +1,57 @@
+/** Ways out of too little memory: each is what its change, applied to the request, is answered with. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
+import { dice, draw } from './lib/drawn.mjs';
+import { mergePatch } from './lib/merge.mjs';
+
+const client = await clientOfFile();
+const ask = (request) => client.post('/api/v1/estimates', request);
+const PLANS = 250;
+const OPEN = { workload: { software: null, recompute: null, attention: null, micro_batch_size: null, dropout: null },
+    parallelism: { sequence: null, zero_stage: null } };
+/** What the plans drawn here lead to; losses and adapters too. */
+const KINDS = ['recompute', 'micro_batch_size', 'tensor', 'pipeline', 'expert', 'context', 'sequence', 'zero_stage', 'loss',
+    'gradient_sync', 'offload', 'adapter', 'nodes'];
+
+/** Some fields of a drawn request left open, or its sharding said in a word. */
+function opened(request, { any, once }) {
+    if (request.workload.framework.startsWith('fsdp') && once(0.3))
+        return mergePatch(request, { parallelism: { zero_stage: null, sharding: any('full_shard', 'shard_grad_op', 'hybrid_shard') } });
+    return once(0.5) ? request : mergePatch(request, once(0.5) ? OPEN : { workload: any(OPEN.workload, { attention: null }) });
+}
+
+/** So many experts that they are what lacks room. */
+const withManyExperts = (request) => (request.model.config.num_local_experts
+    ? mergePatch(request, { model: { config: { num_local_experts: 64, intermediate_size: 4096 } } }) : request);
+
+/** The same on parts that lack some of what it needs; null where it has no answer. */
+async function lacking(request, { any }) {
+    const { status, json } = await ask(request);
+    return status === 200 ? mergePatch(request,
+        { cluster: { memory_bytes: Math.ceil(json.memory.device_total_bytes * any(0.3, 0.5, 0.8, 0.99)), reserved_bytes: 0 } }) : null;
+}
+
+test('a fix is what its change is answered with, of any plan', async () => {
+    const drawn = dice(4);
+    const seen = new Set();
+    let pairs = 0, short = 0;
+    for (let plan = 0; plan < PLANS; plan++) {
+        const request = await lacking(withManyExperts(opened(draw(drawn), drawn)), drawn);
+        const first = request && await ask(request);
+        if (first?.status !== 200 || first.json.fits)
+            continue;
+        short++;
+        for (const fix of first.json.binding.fixes) {
+            const { status, json, text } = await ask(mergePatch(request, fix.change));
+            const said = `${JSON.stringify(request)} with ${JSON.stringify(fix)}`;
+            assert.equal(status, 200, `${said}: ${text.slice(0, 500)}`);
+            assert.deepEqual([json.memory.device_total_bytes, json.time.step_s, json.fits, json.fits_certain],
+                [fix.memory_bytes, fix.step_s, fix.fits, fix.fits_certain], said);
+            seen.add(fix.what).add(fix.with);
+            pairs += fix.with !== null;
+        }
+    }
+    assert.ok(short > PLANS / 4 && pairs > short / 8, `${short} lack memory, ${pairs} pairs`);
+    assert.deepEqual(KINDS.filter((kind) => !seen.has(kind)), []);
+});
