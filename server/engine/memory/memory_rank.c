@@ -424,14 +424,16 @@ static double
 idle_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double activations, double appearing)
 {
     const sl_framework framework = c->workload->framework;
+    /* Logits of one chunk fit where a block's were. */
+    const double rebuilt = c->workload->loss == SL_LOSS_CHUNKED ? 0.0 : b->rebuilt;
 
     if (c->software->traced_sharding)
         return 0.0;
     if (sl_framework_is_fsdp(framework))
         return appearing + b->gathered.root_segments +
-               sl_larger(b->logit.idle * b->logits_width, b->rebuilt);
+               sl_larger(b->logit.idle * b->logits_width, rebuilt);
     if (sl_framework_replicates(framework))
-        return sl_larger(b->rebuilt, appearing - activations);
+        return sl_larger(rebuilt, appearing - activations);
     return appearing;
 }
 

@@ -137,7 +137,8 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
         out->loss_bytes += element * (u->all - u->root);
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
-    out->root_segments = kept * u->root;
+    /* Where units stay gathered their tensors take the place of the root's flat copy. */
+    out->root_segments = sl_states_reshards(c->workload, c->plan) ? kept * u->root : 0.0;
     /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
     /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
