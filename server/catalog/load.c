@@ -259,18 +259,25 @@ read_dropout(sl_row *t)
     return sl_row_whole32(t, "dropout") == 1;
 }
 
+/* A column that holds one of a few words, numbered as the enumeration is. */
+static uint32_t
+read_word(sl_row *t, const char *column, const char *const *words, size_t count, const char *fault)
+{
+    const int word = sl_text_index(sl_row_text(t, column), words, count);
+
+    if (word < 0)
+        sl_row_fault(t, column, fault);
+    return word < 0 ? 0 : (uint32_t)word;
+}
+
 static sl_norm_keeps
 read_norm_keeps(sl_row *t)
 {
     static const char *const words[] = {[SL_NORM_KEEPS_INPUT] = "input",
                                         [SL_NORM_KEEPS_CAST] = "cast",
                                         [SL_NORM_KEEPS_WIDE] = "wide"};
-    const int word =
-        sl_text_index(sl_row_text(t, "norm_keeps"), words, sizeof words / sizeof words[0]);
-
-    if (word < 0)
-        sl_row_fault(t, "norm_keeps", "is not input, cast or wide");
-    return word < 0 ? SL_NORM_KEEPS_INPUT : (sl_norm_keeps)word;
+    return read_word(t, "norm_keeps", words, sizeof words / sizeof words[0],
+                     "is not input, cast or wide");
 }
 
 static sl_root_keeps
@@ -278,24 +285,18 @@ read_root_keeps(sl_row *t)
 {
     static const char *const words[] = {
         [SL_ROOT_KEEPS_ALL] = "all", [SL_ROOT_KEEPS_HEAD] = "head", [SL_ROOT_KEEPS_NONE] = "none"};
-    const int word =
-        sl_text_index(sl_row_text(t, "root_keeps"), words, sizeof words / sizeof words[0]);
-
-    if (word < 0)
-        sl_row_fault(t, "root_keeps", "is not all, head or none");
-    return word < 0 ? SL_ROOT_KEEPS_ALL : (sl_root_keeps)word;
+    return read_word(t, "root_keeps", words, sizeof words / sizeof words[0],
+                     "is not all, head or none");
 }
 
 static sl_apart
 read_apart(sl_row *t)
 {
-    static const char *const words[] = {"never", "always", "without_fp4"};
-    const int word =
-        sl_text_index(sl_row_text(t, "experts_apart"), words, sizeof words / sizeof words[0]);
-
-    if (word < 0)
-        sl_row_fault(t, "experts_apart", "is not never, always or without_fp4");
-    return word < 0 ? SL_APART_NEVER : (sl_apart)word;
+    static const char *const words[] = {[SL_APART_NEVER] = "never",
+                                        [SL_APART_ALWAYS] = "always",
+                                        [SL_APART_WITHOUT_FP4] = "without_fp4"};
+    return read_word(t, "experts_apart", words, sizeof words / sizeof words[0],
+                     "is not never, always or without_fp4");
 }
 
 static void

@@ -455,6 +455,7 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     loss->logits = b->logits_width * b->logit.loss;
     loss->cached = copies->loss;
     head->gathered = b->gathered.head_bytes;
+    head->idle = sl_larger(0.0, head->idle - b->gathered.head_flat);
     head->unreduced = b->gathered.head_gradients;
     head->stepped = b->gathered.stepped_head;
     head->logits = b->logits_width * b->logit.head;

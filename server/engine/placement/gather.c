@@ -131,7 +131,8 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     out->loss_bytes = kept * root_left(c, u, head);
     if (sl_states_reshards(c->workload, c->plan)) {
         out->loss_bytes += last;
-        out->head_bytes = (1.0 + copies) * kept * u->root + element * u->largest;
+        out->head_flat = copies * kept * u->root;
+        out->head_bytes = kept * u->root + out->head_flat + element * u->largest;
         out->backward_bytes = kept * u->root + element * (u->largest + (1.0 + copies) * prefetched);
     } else {
         out->loss_bytes += element * (u->all - u->root);
@@ -222,7 +223,7 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
     }
     if (c->plan->zero_stage < 3)
         return;
-    out->head_bytes = out->backward_bytes =
+    out->loss_bytes = out->head_bytes = out->backward_bytes =
         element * sl_smaller(u->all, sl_larger(live_elements_max, matrix));
     out->unit_elements = matrix;
     if (layout.gradient_bytes > 0.0)
@@ -271,8 +272,6 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         measure_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);
-    if (out.loss_bytes <= 0.0 && !sl_framework_is_fsdp(c->workload->framework))
-        out.loss_bytes = out.head_bytes;
     return out;
 }
 

@@ -26,6 +26,7 @@ typedef struct sl_gathered {
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
     double stepped_root;       /* ... of embedding and head at the very end */
+    double head_flat;          /* of head_bytes what is in those segments */
     double root_segments;      /* of the streams that gather and reduce the root unit, which nothing
                                   else can use */
     double reduce_buffers;     /* for as long as the process lives */

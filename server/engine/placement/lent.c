@@ -55,7 +55,7 @@ sl_lent_measure(const sl_memory_case *c, double elements, sl_gathered *out)
         return;
     }
     out->head_bytes = elements * (c->lent->parameter_bytes + cast_bytes(c, c->lent));
-    out->backward_bytes = out->root_bytes = out->head_bytes;
+    out->loss_bytes = out->backward_bytes = out->root_bytes = out->head_bytes;
     out->root_gradients = elements * c->lent->gradient_bytes;
 }
 
