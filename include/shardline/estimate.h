@@ -35,8 +35,8 @@ typedef struct sl_rank_memory {
     uint64_t usable_bytes;   /* there, on a device */
     uint64_t host_bytes;     /* in the memory of the node, for one rank */
     uint64_t nvme_bytes;     /* on its disks, likewise */
-    const char *phase;       /* when the peak is reached: "head", "backward", "last_backward",
-                          "optimizer" */
+    const char *phase;       /* when the peak is reached: "forward", "head", "backward",
+                          "last_backward", "optimizer" */
     uint32_t term_count;
     sl_term terms[SL_RANK_TERMS_MAX]; /* they sum to device_total_bytes */
 } sl_rank_memory;

@@ -289,6 +289,29 @@ static const sl_adapter lora = {.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_
 static const double LORA_TRAINED = 9175040.0;
 
 /* AdamW in fp32: the gradient four times, two states and the weight both ways, and zeroing. */
+/* A norm that is composed of kernels keeps what its weight multiplies where that trains, and its input in
+ * fp32 in any case. */
+static void
+composed_norms_keep_what_a_weight_that_trains_multiplies(void)
+{
+    const sl_adapter tuned = {.method = SL_ADAPTER_LN_TUNING};
+    sl_question q = llama_question(&lora);
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    software.norm_keeps = SL_NORM_KEEPS_CAST;
+    q.workload.adapter = tuned;
+    const double trains = input_in(&q, SL_TERM_ACTIVATIONS, "bytes_per_block");
+    software.norm_keeps = SL_NORM_KEEPS_INPUT;
+    const double one = input_in(&q, SL_TERM_ACTIVATIONS, "bytes_per_block");
+    sl_expect_near((trains - one) / TOKENS, 2.0 * (4.0 + 2.0 - 2.0) * HIDDEN, 1e-9,
+                   "two norms: 4 + 2 for 2");
+    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_IA3};
+    const double frozen_one = input_in(&q, SL_TERM_ACTIVATIONS, "bytes_per_block");
+    software.norm_keeps = SL_NORM_KEEPS_CAST;
+    sl_expect_near((input_in(&q, SL_TERM_ACTIVATIONS, "bytes_per_block") - frozen_one) / TOKENS,
+                   2.0 * (4.0 - 2.0) * HIDDEN, 1e-9, "frozen: 4 for 2");
+}
+
 static void
 only_what_trains_is_stepped_on(void)
 {
@@ -614,6 +637,7 @@ static const sl_case cases[] = {
     SL_CASE(what_is_not_quantised_may_be_wide),
     SL_CASE(a_quantised_base_may_keep_its_inputs),
     SL_CASE(quantised_blocks_are_gathered_as_stored),
+    SL_CASE(composed_norms_keep_what_a_weight_that_trains_multiplies),
     SL_CASE(only_what_trains_is_stepped_on),
     SL_CASE(lists_of_kernels_step_slower),
     SL_CASE(adapters_multiply_beside_their_matrices),

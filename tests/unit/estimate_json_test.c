@@ -387,6 +387,11 @@ the_sentence_says_what_binds(void)
         holds(&a, "\"limit\":\"memory\",\"sentence\":\"Memory: rank 8 (last stage) needs 160 "
                   "GiB of 2.0 GiB usable in backward; its largest term is parameters, "
                   "1.0 GiB.\""));
+    e->memory.ranks[1].phase = "forward";
+    sl_json_free(a.answer);
+    sl_buffer_clear(&a.text);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "usable at the end of forward; its largest term"));
     sl_json_free(a.answer);
     sl_buffer_clear(&a.text);
     e->binding_limit = "tensor_communication";

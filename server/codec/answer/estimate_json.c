@@ -195,6 +195,8 @@ phase_words(const char *phase)
 {
     if (sl_text_equal(phase, "head"))
         return "at the head";
+    if (sl_text_equal(phase, "forward"))
+        return "at the end of forward";
     if (sl_text_equal(phase, "optimizer"))
         return "in the optimizer's step";
     return sl_text_equal(phase, "last_backward") ? "in the last backward" : "in backward";

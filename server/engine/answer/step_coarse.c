@@ -42,8 +42,7 @@ sl_step_traffic_is_open(const sl_plan *plan, const sl_sent *sent, const sl_time 
 sl_coarse
 sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time)
 {
-    if (sl_plan_goes_by_layer(c->plan) &&
-        (sl_step_flows(c) || !c->workload->offload.activations)) /* what is lent hides nowhere */
+    if (sl_plan_goes_by_layer(c->plan))
         return SL_COARSE_NONE;
     if (c->plan->pipeline > 1 && c->plan->schedule == SL_SCHEDULE_NAIVE)
         return SL_COARSE_NONE; /* nothing waits that is not on the one path */

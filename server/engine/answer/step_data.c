@@ -390,6 +390,9 @@ evaluate_lent(const sl_memory_case *c, sl_time *out)
                 {"parameter_exposed_s", m * sent.parameter_s},
                 {"input_bytes", m * sent.input_bytes}, {"input_exposed_s", m * sent.input_s},
                 {"output_bytes", m * sent.output_bytes}, {"output_exposed_s", m * sent.output_s});
+    if (c->workload->offload.activations && sl_plan_goes_by_layer(c->plan))
+        SL_SET_TERM(c, out, SL_TERM_ACTIVATION_OFFLOAD, m * sl_step_copied_s(c),
+                    {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
     const double parameter_s = m * sent.parameter_s;
     const double gradient_s = m * sent.gradient_s;
     const double sends = m * (sent.input_bytes > 0.0 ? 3.0 : 2.0);

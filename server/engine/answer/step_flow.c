@@ -406,3 +406,16 @@ sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     }
     data->reduce_exposed_s = all_s - data->gather_exposed_s;
 }
+
+double
+sl_step_copied_s(const sl_memory_case *c)
+{
+    const sl_data_time nothing = {.rounds = {1.0, 1.0}};
+    flow f;
+
+    f.c = c;
+    f.how = (sl_data_flow){.gathers = false};
+    set_layers(&f, &nothing);
+    const double copied_s = end_s(&f, 1.0, true, false);
+    return sl_larger(0.0, copied_s - end_s(&f, 1.0, false, false));
+}

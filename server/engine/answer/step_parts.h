@@ -175,6 +175,10 @@ sl_data_flow sl_step_data_flow(const sl_memory_case *c, const sl_data_groups *gr
 void sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
                   sl_data_time *data);
 
+/** Of one micro-batch of a stage that goes by layer, what its passes wait for activations on their
+ * way to the host and back, where nothing else travels beside them [s]. */
+double sl_step_copied_s(const sl_memory_case *c);
+
 /** First and last stage, where they are apart, hold one copy each of a tied embedding and add up
  * its gradients: seconds, 0 where they do not. */
 double sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level);

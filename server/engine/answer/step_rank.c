@@ -109,7 +109,8 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
     const sl_model *model = c->question->model;
     const double copies = sl_schedule_copies(c->plan);
     const bool each = sl_recompute_each(c->workload);
-    const bool copied = c->workload->offload.activations && !sl_step_flows(c); /* else there */
+    const bool copied =
+        c->workload->offload.activations && !sl_plan_goes_by_layer(c->plan); /* else by layer */
 
     /* In parts: as a whole it would be cleared word by word. */
     out->forward = out->backward = out->again = (sl_pass_time){0};

@@ -100,8 +100,11 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
 
 /**
  * Peak of every pipeline rank, or of those that may need most; ranks with equal bytes are one
- * entry. The peak is the largest of four phases, never a sum of their maxima:
- *   head           the loss: activations in flight, logits, the head's gradients
+ * entry. The peak is the largest of these moments, never a sum of their maxima:
+ *   forward        its end: activations in flight, what FSDP did not let go of, logits in 16 and 32
+ *                  bits, all casts of autocast
+ *   head           the same when the loss has run backward, logits in 32 bits; or while the head does,
+ *                  its unit gathered again and its gradients beside one in 16 bits
  *   backward       the first block to run backward: activations, what it rebuilds, its gradients
  *   last_backward  the last one: no other activations, all gradients
  *   optimizer      the step: no activations, all gradients, copies of them
