@@ -66,11 +66,14 @@ logit_phases(const sl_memory_case *c, double peak)
     const bool apart = c->workload->framework != SL_FRAMEWORK_MEGATRON;
     const bool composed = apart && peak >= eager_logit_bytes;
     const double forward = composed ? peak * (e + 8.0) / eager_logit_bytes : peak;
+    const sl_loss loss = c->workload->loss;
+    /* In parts there are none, and in 16 bits throughout nobody lets go of them. */
+    const bool let_go = apart && peak >= e && loss != SL_LOSS_CHUNKED && loss != SL_LOSS_HALF;
 
     return (sl_logit_bytes){.forward = sl_lent_logit_bytes(c, forward),
                             .loss = sl_lent_logit_bytes(c, peak),
                             .head = sl_lent_logit_bytes(c, apart ? sl_smaller(peak, e) : peak),
-                            .idle = composed ? e : 0.0};
+                            .idle = let_go ? e : 0.0};
 }
 
 static sl_recomputed
@@ -416,8 +419,8 @@ pick_peak(const sl_rank_phase phases[PHASES], bool has_loss, sl_rank_phase *out)
 }
 
 /* Segments that nothing alive fits into [bytes] while the loss is computed. Of FSDP those of the
- * streams that gather and reduce, gradients among them, and those of 16-bit logits or of a block
- * that is rebuilt, which are too small for wider logits. Of replicas those of such a block or, where
+ * streams that gather and reduce, gradients among them, and those of 16-bit logits that were let go
+ * of or of a block that is rebuilt, which are too small for what the loss and the head make. Of replicas those of such a block or, where
  * they take more than activations leave to them, of gradients. DeepSpeed reduces on a stream of its
  * own. */
 static double
