@@ -410,7 +410,7 @@ sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
 double
 sl_step_copied_s(const sl_memory_case *c)
 {
-    const sl_data_time nothing = {.rounds = {1.0, 1.0}};
+    const sl_data_time nothing = {.rounds = {.gathers = 1.0, .reduces = 1.0}};
     flow f;
 
     f.c = c;
