@@ -125,11 +125,19 @@ typedef struct sl_operator {
     bool unmasked;
     bool biased;
     bool drops;
+    bool lone_keys; /* attention: one key head is passed for all, which PyTorch's fused kernels
+                       refuse (Falcon of Transformers) */
+    bool relaid;    /* attention: queries are joined of parts, its output lies as they do, and the
+                     product behind it reads a copy (partial rotary of Transformers) */
+    bool capped;  /* attention: scores go through a tanh that keeps them below a bound (Gemma 2) */
     bool joined;  /* rotary: what it turns came out of one product with the values, in one tensor */
     bool centred; /* norm: LayerNorm, which takes the mean off first; else RMSNorm */
+    bool wide;    /* norm: what its weight multiplies is still in fp32 (Gemma, OLMo 2) */
     /* Activation: what code that no release fuses moves of a value of 2 bytes; 0 = one kernel. */
     uint8_t forward_bytes;
     uint8_t backward_bytes;
+    bool composed;   /* activation: eager code has a kernel for each step of it (gelu_new) */
+    bool rectified;  /* activation: backward needs what it gave, and not what it read (ReLU) */
     bool once;       /* works on one position of each sequence: what a classifier reads */
     uint8_t product; /* what sl_tensor.product of its tensors says */
     uint32_t state;  /* scan only, like the next: numbers each channel of a head remembers */
@@ -193,7 +201,8 @@ typedef struct sl_model {
     bool unmasked; /* some attention is, some is biased, some reads what an encoder gave */
     bool biased;
     bool across;
-    bool drops; /* trained with dropout, by its config */
+    bool drops;         /* trained with dropout, by its config */
+    bool logits_capped; /* logits go through a tanh before the loss (Gemma 2) */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     sl_quantization quantization;
@@ -435,6 +444,7 @@ typedef struct sl_dense_spec {
     bool layer_norm;      /* LayerNorm with bias; without any of these three RMSNorm */
     bool norm_unbiased;   /* LayerNorm with one weight vector (MPT, Cohere) */
     bool norm_weightless; /* LayerNorm without parameters (OLMo) */
+    bool norm_wide;       /* RMSNorm whose weight multiplies in fp32 (Gemma, OLMo 2) */
     bool embedding_norm;
     bool no_final_norm;
     bool no_rotary; /* positions come otherwise: learned, or by bias of the scores (ALiBi) */
@@ -442,8 +452,14 @@ typedef struct sl_dense_spec {
     bool output_bias;
     bool mlp_bias;
     bool head_bias;
-    bool learned_activation; /* two scalars a block shape it (Apertus) */
-    bool sinks;              /* one learned score a head that no position owns (gpt-oss) */
+    bool learned_activation;  /* two scalars a block shape it (Apertus) */
+    bool composed_activation; /* written out step by step (gelu_new) */
+    bool rectified;           /* ReLU */
+    bool lone_keys;           /* one key head is passed for all (Falcon) */
+    bool relaid;              /* queries are joined of parts: their rotary one and the rest */
+    bool scores_capped;       /* by a tanh (Gemma 2), like the next */
+    bool logits_capped;
+    bool sinks; /* one learned score a head that no position owns (gpt-oss) */
     bool tied;
     bool has_head;
     uint8_t block[SL_MODEL_LAYERS_MAX]; /* SL_BLOCK_FULL_ATTENTION, SL_BLOCK_DENSE_MLP */

@@ -97,6 +97,7 @@ read_falcon(sl_hf_reader *reader, sl_dense_spec *spec)
                                     reader->err));
     if (!grouped)
         spec->kv_heads = one_head ? 1 : spec->heads;
+    spec->lone_keys = !grouped && one_head;
     spec->naming = grouped && norms == 2 ? SL_NAMING_FALCON : SL_NAMING_BLOOM;
     if (grouped && norms == 2)
         spec->form = SL_BLOCK_PARALLEL_NORMS;
@@ -137,12 +138,67 @@ fill_traits(const sl_hf_reader *reader, sl_dense_spec *spec)
     spec->tied = sl_hf_has(reader, SL_HF_TIED);
 }
 
+/* "" when nobody says: the class has a kernel for it. Words that are none refine nothing. */
+static const char *
+activation_of(const sl_hf_reader *reader)
+{
+    static const char *const keys[] = {"activation_function", "hidden_act"};
+    const char *name = reader->type->activation;
+    sl_errors unread = {.count = 0};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (sl_node_text(reader->config, keys[i], &name, NULL, &unread) != SL_OK)
+            name = NULL;
+    return name != NULL ? name : "";
+}
+
+/* A null says that there is no such tanh, where silence leaves what the class has. */
+static bool
+is_capped(const sl_hf_reader *reader, const char *key)
+{
+    sl_node member;
+    void *state = NULL;
+
+    while (sl_node_next(reader->config, &state, &member))
+        if (strcmp(member.key, key) == 0)
+            return sl_node_kind(&member) != SL_JSON_NULL;
+    return reader->type->caps;
+}
+
+/* Whether the config trains it with dropout somewhere. */
+static bool
+is_dropping(const sl_hf_reader *reader)
+{
+    static const char *const keys[] = {"resid_pdrop",       "embd_pdrop",       "attn_pdrop",
+                                       "dropout",           "hidden_dropout",   "residual_dropout",
+                                       "embedding_dropout", "attention_dropout"};
+    sl_errors unread = {.count = 0};
+    bool drops = false, said = false;
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        double rate = 0.0;
+        bool present = false;
+        if (sl_node_double(reader->config, keys[i], 0, 1, &rate, &present, &unread) == SL_OK) {
+            drops = drops || rate > 0.0;
+            said = said || present;
+        }
+    }
+    return said ? drops : reader->type->drops;
+}
+
 static void
 fill_spec(const sl_hf_reader *reader, sl_dense_spec *spec)
 {
     const uint64_t *values = reader->values;
 
     fill_traits(reader, spec);
+    /* GELU by its tanh, which the library's gelu_new writes out. */
+    spec->composed_activation = strcmp(activation_of(reader), "gelu_new") == 0;
+    spec->rectified = strcmp(activation_of(reader), "relu") == 0;
+    spec->relaid = reader->type->relaid;
+    spec->norm_wide = reader->type->wide_norms;
+    spec->scores_capped = is_capped(reader, "attn_logit_softcapping");
+    spec->logits_capped = is_capped(reader, "final_logit_softcapping");
     spec->blocks = (uint32_t)values[SL_HF_BLOCKS];
     spec->hidden = values[SL_HF_HIDDEN];
     spec->embedding_width = values[SL_HF_EMBEDDING_WIDTH];
@@ -180,6 +236,7 @@ fill_model(sl_hf_reader *reader, const sl_dense_spec *spec, sl_model *out)
     }
     (void)sl_text_copy(out->architecture, sizeof out->architecture, reader->architecture);
     out->position_limit = reader->values[SL_HF_POSITIONS];
+    out->drops = is_dropping(reader);
     if (reader->mtp_layers != 0 &&
         sl_model_mtp_parameters(out, reader->mtp_layers, &out->mtp_parameters) != SL_OK)
         return sl_node_fail(reader->config, reader->err, SL_E_RANGE, "out_of_range",

@@ -85,6 +85,8 @@ static const sl_hf_type types[] = {
         .naming = SL_NAMING_GPT2,
         .traits = SL_HF_TIED | SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_LEARNED_POSITIONS,
         .refused = "add_cross_attention",
+        .activation = "gelu_new",
+        .drops = true,
         .fallbacks = {SL_HF_SHAPE(50257, 768, 0, 12, 12, 1024)},
     },
     {
@@ -97,6 +99,7 @@ static const sl_hf_type types[] = {
         .traits = SL_HF_TIED | SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_LEARNED_POSITIONS,
         .flags = {{.key = "multi_query", .traits = SL_HF_ONE_KV_HEAD, .fallback = true}},
         .refused = "add_cross_attention",
+        .drops = true,
         .fallbacks = {SL_HF_SHAPE(50257, 768, 0, 12, 12, 1024)},
     },
     {
@@ -120,6 +123,7 @@ static const sl_hf_type types[] = {
         .naming = SL_NAMING_GPTJ,
         .form = SL_BLOCK_PARALLEL,
         .traits = SL_HF_LAYER_NORM | SL_HF_MLP_BIAS | SL_HF_HEAD_BIAS,
+        .activation = "gelu_new",
         .fallbacks = {SL_HF_SHAPE(50400, 4096, 0, 28, 16, 2048)},
     },
     {
@@ -131,6 +135,7 @@ static const sl_hf_type types[] = {
         .naming = SL_NAMING_CODEGEN,
         .form = SL_BLOCK_PARALLEL,
         .traits = SL_HF_LAYER_NORM | SL_HF_MLP_BIAS | SL_HF_HEAD_BIAS,
+        .activation = "gelu_new",
         .fallbacks = {SL_HF_SHAPE(50400, 4096, 0, 28, 16, 2048)},
     },
     {
@@ -182,6 +187,8 @@ static const sl_hf_type types[] = {
                    .traits = SL_HF_NORM_WEIGHTLESS,
                    .fallback = true,
                    .inverted = true}},
+        .drops = true,
+        .activation = "relu",
         .fallbacks = {SL_HF_SHAPE(50272, 768, 3072, 12, 12, 2048)},
     },
     {
@@ -195,6 +202,8 @@ static const sl_hf_type types[] = {
         .qk_norm = SL_QK_NORM_HEAD,
         .traits = SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_HEAD_BIAS,
         .flags = {{.key = "qk_layernorm", .traits = SL_HF_QK_NORM}},
+        .activation = "gelu_new",
+        .relaid = true,
         .fallbacks = {SL_HF_SHAPE(51200, 2048, 8192, 24, 32, 2048)},
     },
     {
@@ -207,6 +216,7 @@ static const sl_hf_type types[] = {
         .naming = SL_NAMING_PHI_MSFT,
         .form = SL_BLOCK_PARALLEL,
         .traits = SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_HEAD_BIAS,
+        .activation = "gelu_new",
         .fallbacks = {SL_HF_SHAPE(50304, 1024, 0, 20, 16, 2048)},
     },
     {

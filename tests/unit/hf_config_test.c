@@ -502,6 +502,63 @@ a_kept_module_is_matched_by_whole_parts_of_its_path(void)
                     none + UINT64_C(4) * 64 * 64 + UINT64_C(3) * 64 * 96 - UINT64_C(7) * 4);
 }
 
+static const sl_operator *
+operator_of(const sl_model *model, sl_operator_kind kind)
+{
+    const sl_layer_kind *block = &model->kinds[model->layers[1]];
+
+    for (uint32_t i = 0; i < block->operator_count; i++)
+        if (block->operators[i].kind == kind)
+            return &block->operators[i];
+    return NULL;
+}
+
+/* Kernels that eager code of the class runs: transformers' activations.py, modeling_gemma2.py. */
+static void
+what_a_class_writes_out_step_by_step_is_read(void)
+{
+    static const struct {
+        const char *text;
+        bool composed, rectified, relaid, lone, wide, scores, logits, drops;
+    } rows[] = {
+        {.text = "{\"model_type\":\"gpt2\"}", .composed = true, .drops = true},
+        {.text = "{\"model_type\":\"gpt2\",\"activation_function\":\"gelu\",\"attn_pdrop\":0}"},
+        {.text = "{\"model_type\":\"phi\",\"hidden_act\":\"gelu_new\",\"resid_pdrop\":0.1}",
+         .composed = true,
+         .relaid = true,
+         .drops = true},
+        {.text = "{\"model_type\":\"opt\",\"dropout\":null}", .rectified = true, .drops = true},
+        {.text = "{\"model_type\":\"llama\",\"hidden_act\":7,\"dropout\":\"no\"}"},
+        {.text = "{\"model_type\":\"stablelm\"}", .relaid = true},
+        {.text = "{\"model_type\":\"falcon\"}", .lone = true},
+        {.text = "{\"model_type\":\"falcon\",\"multi_query\":false}"},
+        {.text = "{\"model_type\":\"cohere\"}", .wide = true},
+        {.text = "{\"model_type\":\"gemma\"}", .wide = true},
+        {.text = "{\"model_type\":\"gemma2\"}", .wide = true, .scores = true, .logits = true},
+        {.text = "{\"model_type\":\"gemma2\",\"attn_logit_softcapping\":null}",
+         .wide = true,
+         .logits = true},
+        {.text = "{\"model_type\":\"gemma3_text\",\"final_logit_softcapping\":30.0}",
+         .wide = true,
+         .logits = true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_reading result = read_text(rows[i].text, strlen(rows[i].text));
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        const sl_model *model = result.model;
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_ACTIVATION)->composed, rows[i].composed);
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_ACTIVATION)->rectified, rows[i].rectified);
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_ATTENTION)->relaid, rows[i].relaid);
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_ATTENTION)->lone_keys, rows[i].lone);
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_NORM)->wide, rows[i].wide);
+        CU_ASSERT_EQUAL(operator_of(model, SL_OPERATOR_ATTENTION)->capped, rows[i].scores);
+        CU_ASSERT_EQUAL(model->logits_capped, rows[i].logits);
+        CU_ASSERT_EQUAL(model->drops, rows[i].drops);
+        clear_reading(&result);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -519,6 +576,7 @@ main(int argc, char **argv)
         SL_CASE(class_and_dtype_are_read_as_the_library_reads_them),
         SL_CASE(windows_follow_the_rule_of_their_class),
         SL_CASE(a_kept_module_is_matched_by_whole_parts_of_its_path),
+        SL_CASE(what_a_class_writes_out_step_by_step_is_read),
         SL_CASE(patterns_beyond_translation_leave_the_size_unquantised),
     };
     return sl_run_cases(argc, argv, "hf_config", cases, sizeof cases / sizeof cases[0]);

@@ -486,49 +486,6 @@ the_host_steps_at_its_own_rate(void)
     CU_ASSERT_TRUE(sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION) > kept_s);
 }
 
-static void
-a_loss_in_chunks_frees_the_logits(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-
-    q.workload.sequence_length = 8192;
-    q.workload.recompute = SL_RECOMPUTE_FULL;
-    q.workload.loss = SL_LOSS_EAGER;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 12.0 * 8192.0 * ROWS, 1e-12,
-                   "4 + 4 + 4 bytes a logit");
-    const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
-    q.workload.loss = SL_LOSS_HALF;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 8.0 * 8192.0 * ROWS, 1e-12,
-                   "2 + 2 + 2 + 2 bytes a logit");
-    q.workload.loss = SL_LOSS_CHUNKED;
-    const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
-    CU_ASSERT_TRUE(chunked < eager);
-    q.workload.loss = SL_LOSS_CUT;
-    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 0.0);
-    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
-}
-
-/* What compile fuses is a fact of the release; a loss that was asked for stays. */
-static void
-compile_fuses_the_loss_of_releases_that_compile_it(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-
-    q.workload.sequence_length = 32768;
-    q.workload.recompute = SL_RECOMPUTE_FULL;
-    software.logits_peak_bytes = 14.0;
-    software.fused_logits_peak_bytes = 6.0;
-    q.workload.compile = true;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 32768.0 * ROWS, 1e-12,
-                   "the loss by itself");
-    software.loss_compiled = true;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
-                   "compiled");
-    q.workload.loss = SL_LOSS_EAGER;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 12.0 * 32768.0 * ROWS, 1e-12,
-                   "asked for");
-}
-
 /* When an eager loss peaks the last block is still gathered, and of the root unit what its own forward
  * does not let go of: 8B over eight ranks of H100, 8,192 tokens, has 25.56 GiB with nothing of it
  * (tests/accuracy/data, H025). */
@@ -657,8 +614,6 @@ static const sl_case cases[] = {
     SL_CASE(what_is_offloaded_is_in_the_host),
     SL_CASE(disks_hold_what_passes_through_the_host),
     SL_CASE(the_host_steps_at_its_own_rate),
-    SL_CASE(a_loss_in_chunks_frees_the_logits),
-    SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
 };
 
 int

@@ -109,6 +109,114 @@ a_norm_composed_of_kernels_keeps_what_they_read(void)
     sl_expect_near(eager_block_bytes(&q), compiled, 1e-12, "a generated one reads once");
 }
 
+/* Gemma's multiplies before it casts back, whatever the release does (H017). */
+static void
+a_norm_may_multiply_in_fp32(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    software.norm_keeps = SL_NORM_KEEPS_WIDE;
+    const double wide = eager_block_bytes(&q);
+    software.norm_keeps = SL_NORM_KEEPS_CAST;
+    spec.norm_wide = true;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q), wide, 1e-12, "4 + 4 for 2");
+}
+
+/* Eager scores of Gemma 2 keep the tanh that bounds them; a fused kernel has none (H017). */
+static void
+capped_scores_keep_their_tanh(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    const double fused = eager_block_bytes(&q);
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    const double plain = eager_block_bytes(&q);
+    spec.scores_capped = true;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q) - plain, 2.0 * HEADS * TOKENS, 1e-9, "2 a score");
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    sl_expect_near(eager_block_bytes(&q), fused, 1e-12, "none");
+}
+
+/* GPT-2 large, 8 x 1,024 tokens on one card: 29.49 GiB in bf16 and 45.17 under autocast, where one
+ * kernel for it would leave 20.9 and 28.1 (tests/accuracy/data, K001 and K002). */
+static void
+a_gelu_composed_of_kernels_keeps_its_steps(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    spec.gated_mlp = false;
+    q.model = sl_fixture_model(&spec);
+    const double kernel = eager_block_bytes(&q);
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    const double under_autocast = eager_block_bytes(&q);
+    spec.composed_activation = true;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q) - under_autocast, 12.0 * FFN, 1e-9,
+                   "2 for the wide input, 4 + 4 + 2 of the tanh and the factors");
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    sl_expect_near(eager_block_bytes(&q) - kernel, 6.0 * FFN, 1e-9, "the tanh and both factors");
+    q.workload.activations = SL_ACTIVATIONS_COMPILED;
+    sl_expect_near(eager_block_bytes(&q), kernel, 1e-9, "one kernel, generated");
+}
+
+/* OPT 1.3B on one card has 21.86 GiB, 3 less than with an input kept for each ReLU. */
+static void
+a_relu_keeps_what_it_gave(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.gated_mlp = false;
+    q.model = sl_fixture_model(&spec);
+    const double input = eager_block_bytes(&q);
+    spec.rectified = true;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(input - eager_block_bytes(&q), 2.0 * FFN, 1e-9,
+                   "the next product's input alone");
+}
+
+/* Phi, StableLM, GLM: what is joined along heads is contiguous by heads, as the output then is. */
+static void
+an_output_by_heads_is_copied_for_its_product(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.relaid = true;
+    const double fused = eager_block_bytes(&q);
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    const double eager = eager_block_bytes(&q);
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q) - eager, 2.0 * HIDDEN, 1e-9, "once more");
+    q.workload.activations = SL_ACTIVATIONS_FUSED;
+    sl_expect_near(eager_block_bytes(&q), fused, 1e-9, "not by fused code");
+}
+
+/* Cohere on one card has 48.1 GiB: x, x less its mean twice, and that over its deviation. */
+static void
+a_layer_norm_composed_of_kernels_keeps_their_steps(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    spec.norm_unbiased = true;
+    q.model = sl_fixture_model(&spec);
+    const double kernel = eager_block_bytes(&q);
+    spec.norm_wide = true;
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q) - kernel, (2.0 + 1.0 / BLOCKS) * 10.0 * HIDDEN, 1e-9,
+                   "4 + 4 + 4 for 2");
+}
+
 /* Of 32 heads with 8 of keys and values, for SDPA: torchtitan's repeat_kv. */
 static void
 repeated_keys_are_kept_as_they_were_repeated(void)
@@ -341,6 +449,12 @@ static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
     SL_CASE(an_activation_profile_goes_before_the_softwares),
     SL_CASE(a_norm_composed_of_kernels_keeps_what_they_read),
+    SL_CASE(a_norm_may_multiply_in_fp32),
+    SL_CASE(capped_scores_keep_their_tanh),
+    SL_CASE(a_gelu_composed_of_kernels_keeps_its_steps),
+    SL_CASE(a_relu_keeps_what_it_gave),
+    SL_CASE(an_output_by_heads_is_copied_for_its_product),
+    SL_CASE(a_layer_norm_composed_of_kernels_keeps_their_steps),
     SL_CASE(repeated_keys_are_kept_as_they_were_repeated),
     SL_CASE(values_that_are_a_view_keep_queries_and_keys),
     SL_CASE(autocast_casts_for_each_product),

@@ -375,6 +375,31 @@ note_gradient_sync(sl_estimate *out)
             "gradient_sync last (no_sync) keeps them whole and reduces once");
 }
 
+static bool
+has_lone_keys(const sl_model *model)
+{
+    for (uint32_t kind = 0; kind < model->kind_count; kind++)
+        for (uint32_t i = 0; i < model->kinds[kind].operator_count; i++)
+            if (model->kinds[kind].operators[i].lone_keys)
+                return true;
+    return false;
+}
+
+/* Eager code of the class runs what the question did not ask for. */
+static void
+note_attention(const sl_question *question, sl_estimate *out)
+{
+    const bool eager = out->workload.framework != SL_FRAMEWORK_MEGATRON && !out->workload.compile;
+
+    if (eager && out->workload.attention != SL_ATTENTION_UNFUSED && has_lone_keys(question->model))
+        sl_note_add(
+            out, true, "attention_falls_back",
+            "Transformers' class of this model passes one key head for all query heads, which "
+            "PyTorch's fused attention refuses: its math kernel runs and keeps every score (12 "
+            "layers of 4,544 on 8,192 tokens held 97 GiB where a fused kernel leaves 33); "
+            "attention unfused counts them");
+}
+
 static void
 note_plan(const sl_question *question, sl_estimate *out)
 {
@@ -422,6 +447,7 @@ note_plan(const sl_question *question, sl_estimate *out)
                 : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
                   "counted as Megatron does it, the projection cut evenly and its output gathered");
     note_gradient_sync(out);
+    note_attention(question, out);
     if (out->workload.framework == SL_FRAMEWORK_DP)
         sl_note_add(
             out, true, "dp_first_device",

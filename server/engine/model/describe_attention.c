@@ -72,9 +72,12 @@ add_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint64_t queries, 
         sl_add_operator(kind, "qkv", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, spec->hidden, qkv);
     if (!joined)
         sl_set_products(product, (const uint64_t[]){queries, keys, keys}, 3);
-    if (spec->qk_norm != SL_QK_NORM_NONE)
-        sl_add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated)
-            ->centred = sl_norms_are_centred(spec);
+    if (spec->qk_norm != SL_QK_NORM_NONE) {
+        sl_operator *norm =
+            sl_add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated);
+        norm->centred = sl_norms_are_centred(spec);
+        norm->wide = spec->norm_wide;
+    }
     if (spec->learned_positions == 0 && !spec->no_rotary) {
         sl_operator *rotary =
             sl_add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN, rotated, rotated);
@@ -85,6 +88,9 @@ add_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint64_t queries, 
         sl_add_operator(kind, "attention", SL_OPERATOR_ATTENTION, SL_CUT_COLUMN, qkv, queries);
     set_heads(attention, spec);
     attention->window = window;
+    attention->capped = spec->scores_capped;
+    attention->relaid = spec->relaid;
+    attention->lone_keys = spec->lone_keys;
     sl_operator *output = sl_add_operator(kind, "attention_output", SL_OPERATOR_MATMUL, SL_CUT_ROW,
                                           queries, spec->hidden);
     /* Attention keeps its own output for the backward pass: it is this product's input. */

@@ -45,7 +45,10 @@ sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     product->shares_input = shares_input;
     if (spec->gated_mlp && !fused)
         sl_set_products(product, halves, 2);
-    (void)sl_add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, up, spec->ffn);
+    sl_operator *activation =
+        sl_add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, up, spec->ffn);
+    activation->composed = spec->composed_activation;
+    activation->rectified = spec->rectified;
     (void)sl_add_operator(kind, "mlp_down", SL_OPERATOR_MATMUL, SL_CUT_ROW, spec->ffn, hidden);
     sl_mark_operators(kind, operators, SL_COMPONENT_MLP);
 }

@@ -143,6 +143,7 @@ sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
         sl_add_operator(kind, operator_name, SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden);
     op->component = SL_COMPONENT_NORMS;
     op->centred = sl_norms_are_centred(spec);
+    op->wide = spec->norm_wide;
 }
 
 sl_layer_kind *

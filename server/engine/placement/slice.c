@@ -298,15 +298,16 @@ sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
 }
 
 /* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output,
- * which eager code computes in fp32, and with dropout its mask; and what the product with the
- * values reads, where that is not the softmax output itself. */
+ * which eager code computes in fp32, and with dropout its mask; what the product with the values
+ * reads, where that is not the softmax output itself; and the tanh that bounds them. */
 static double
-unfused_score_bytes(const sl_slice *slice)
+unfused_score_bytes(const sl_slice *slice, bool capped)
 {
     const double e = slice->element_bytes;
     const double softmax = slice->eager ? 4.0 : e;
 
-    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0);
+    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0) +
+           (capped ? e : 0.0);
 }
 
 double
@@ -317,7 +318,7 @@ sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
 
     const double heads = op->heads / slice->tensor;
 
-    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
+    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice, op->capped);
 }
 
 bool
@@ -384,6 +385,8 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (fused)
         bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
+    if (fused && slice->eager && op->relaid)
+        bytes += slice->element_bytes * output * slice->tokens;
     return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
 }
 
@@ -394,14 +397,14 @@ delta_kept(const sl_operator *op)
     return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
 }
 
-/* Eager torchtitan multiplies tokens by their scores before the experts, in fp32 (moe.py,
- * score_before_experts): the product keeps the wide copy. */
+/* Eager code multiplies tokens by their scores, and the product keeps them: torchtitan in fp32, before
+ * the experts or behind (moe.py, score_before_experts), Transformers what the experts gave. */
 static double
 scored_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const bool wide = slice->eager && slice->framework == SL_FRAMEWORK_FSDP2;
+    const double value = slice->framework == SL_FRAMEWORK_FSDP2 ? 4.0 : slice->element_bytes;
 
-    return wide ? 4.0 * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
+    return slice->eager ? value * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
 }
 
 uint32_t
@@ -429,11 +432,15 @@ norm_saved_bytes(const sl_slice *slice, const sl_operator *op)
     const bool trains =
         !sl_adapter_on(slice->adapter) || slice->adapter->method == SL_ADAPTER_LN_TUNING;
 
+    /* Cohere's takes the mean off twice, and all three steps stay in fp32. */
+    if (slice->eager && op->centred && op->wide)
+        return values * (trains ? 12.0 : 8.0);
     if (!slice->eager || op->centred || slice->software->norm_keeps == SL_NORM_KEEPS_INPUT)
         return values * stream;
     if (!trains)
         return values * 4.0;
-    return values * (4.0 + (slice->software->norm_keeps == SL_NORM_KEEPS_CAST ? stream : 4.0));
+    const bool cast = slice->software->norm_keeps == SL_NORM_KEEPS_CAST && !op->wide;
+    return values * (4.0 + (cast ? stream : 4.0));
 }
 
 /* Autocast casts what a norm gave for each product that reads it, which keeps its own copy. */
@@ -452,6 +459,16 @@ product_saved_bytes(const sl_slice *slice, const sl_operator *op, bool copied)
         return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
     return casts * e * sl_slice_inputs(slice, op) * sl_slice_positions(slice, op) /
            (op->cut == SL_CUT_ROW || !slice->software->regathers_inputs ? 1.0 : slice->spread);
+}
+
+/* Of 0.5 x (1 + tanh(c (x + a x^3))) beside x: the tanh and both factors of the last product.
+ * Autocast raises x to its power in fp32, and so are x, the tanh and the second factor. */
+static double
+step_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (!op->composed || !slice->eager)
+        return 0.0;
+    return slice->stream_bytes > slice->element_bytes ? 4.0 * 3.0 : 3.0 * slice->element_bytes;
 }
 
 double
@@ -478,8 +495,10 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
         const bool gate_kept = slice->eager && op->inputs > op->outputs;
         const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
-        const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
-        return (e * width + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
+        const double width =
+            (op->rectified ? 0.0 : (double)op->inputs) + (gate_kept ? (double)op->outputs : 0.0);
+        const double steps = step_bytes(slice, op) * (double)op->outputs;
+        return (e * width + steps + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +

@@ -13,6 +13,14 @@ static const double rotary_forward = 14.0;
 static const double rotary_backward = 22.0;
 static const double gate_forward = 2.0;
 static const double gate_backward = 3.0;
+/* gelu_new of its activations.py, and what each kernel reads and writes of a value of 2 bytes, or,
+ * under autocast, which raises to a power in fp32, of both widths. */
+static const double gelu_forward = 8.0;
+static const double gelu_backward = 11.0;
+static const double gelu_forward_bytes = 36.0;
+static const double gelu_backward_bytes = 56.0;
+static const double gelu_wide_forward_bytes = 76.0;
+static const double gelu_wide_backward_bytes = 130.0;
 
 double
 sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op)
@@ -32,6 +40,21 @@ sl_price_composed(const sl_slice *slice, const sl_operator *op)
             return (sl_issued){rotary_forward, rotary_backward};
         if (op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs)
             return (sl_issued){gate_forward, gate_backward};
+        if (op->kind == SL_OPERATOR_ACTIVATION && op->composed)
+            return (sl_issued){gelu_forward, gelu_backward};
     }
     return (sl_issued){1.0, 1.0};
+}
+
+bool
+sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *forward_bytes,
+                       double *backward_bytes)
+{
+    const bool wide = slice->stream_bytes > slice->element_bytes;
+
+    if (!op->composed || !slice->eager)
+        return false;
+    *forward_bytes = wide ? gelu_wide_forward_bytes : gelu_forward_bytes;
+    *backward_bytes = wide ? gelu_wide_backward_bytes : gelu_backward_bytes;
+    return true;
 }

@@ -345,11 +345,14 @@ static void
 price_activation(const sl_pricing *p, const sl_operator *op)
 {
     const bool gated = op->inputs > op->outputs;
-    const double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
-    const double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
+    double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
+    double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
 
+    const bool composed = sl_price_composed_gelu(p->slice, op, &forward, &backward);
+    const sl_streaming *ratios = &p->slice->streaming;
+    /* Its steps are as plain as the sum with a residual. */
     price_streaming(p, sl_slice_rows(p->slice, op) * sl_slice_outputs(p->slice, op), forward,
-                    backward, p->slice->streaming.activation_ratio);
+                    backward, composed ? ratios->residual_ratio : ratios->activation_ratio);
 }
 
 static void

@@ -62,6 +62,11 @@ typedef struct sl_issued {
  */
 sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
 
+/** Bytes that a composed GELU moves for each 2-byte value in eager code; elsewhere false, and they
+ * are untouched. */
+bool sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *forward_bytes,
+                            double *backward_bytes);
+
 /**
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x
  * m x r forward, the gradients of both operands of each backward, and around them, in kernels of

@@ -19,6 +19,9 @@ const llamaLike = (model_type, architecture) => ({
     },
 });
 
+/** The library alone writes GELU's tanh out; other code has a kernel for it. */
+const ownGelu = (row) => (/\bHF\b|transformers|PEFT/i.test(row.framework) ? undefined : 'gelu_pytorch_tanh');
+
 const families = {
     llama: llamaLike('llama', 'LlamaForCausalLM'),
     mistral: llamaLike('mistral', 'MistralForCausalLM'),
@@ -36,7 +39,10 @@ const families = {
     gpt_oss: llamaLike('gpt_oss', 'GptOssForCausalLM'),
     olmo2: llamaLike('olmo2', 'Olmo2ForCausalLM'),
     olmoe: llamaLike('olmoe', 'OlmoeForCausalLM'),
-    phi: llamaLike('phi', 'PhiForCausalLM'),
+    phi: {
+        ...llamaLike('phi', 'PhiForCausalLM'),
+        facts: (row) => ({ hidden_act: ownGelu(row) }),
+    },
     phi3: llamaLike('phi3', 'Phi3ForCausalLM'),
     stablelm: llamaLike('stablelm', 'StableLmForCausalLM'),
     starcoder2: llamaLike('starcoder2', 'Starcoder2ForCausalLM'),
@@ -60,7 +66,8 @@ const families = {
         architecture: 'OPTForCausalLM',
         keys: { L: 'num_hidden_layers', h: 'hidden_size', a: 'num_attention_heads', ffn: 'ffn_dim',
             vocab: 'vocab_size', seq_len: 'max_position_embeddings' },
-        facts: (row) => ({ word_embed_proj_dim: count(row.h, 1), do_layer_norm_before: true }),
+        facts: (row) => ({ word_embed_proj_dim: count(row.h, 1), do_layer_norm_before: true,
+            dropout: 0 }),
     },
     bloom: {
         model_type: 'bloom',
@@ -78,6 +85,8 @@ const families = {
         architecture: 'GPT2LMHeadModel',
         keys: { L: 'n_layer', h: 'n_embd', a: 'n_head', ffn: 'n_inner', vocab: 'vocab_size',
             seq_len: 'n_positions' },
+        facts: (row) => ({ activation_function: ownGelu(row),
+            resid_pdrop: row.notes.includes('resid_pdrop 0.1') ? 0.1 : 0 }),
     },
     bert: {
         model_type: 'bert',

@@ -1,14 +1,25 @@
 """Lines of steps.py as rows of training_memory.csv and training_throughput.csv.
 
-    python3 rows.py memory library.jsonl sharded.jsonl > memory.csv
-    python3 rows.py throughput library.jsonl > throughput.csv
+    python3 rows.py h100 memory ../data/h100/steps.jsonl > memory.csv
+    python3 rows.py h200 throughput ../data/h200/steps.jsonl > throughput.csv
+
+A run with "memory": false is no row of memory: what another card shows already, to the byte, what
+no request has words for, or what own_runs.test.mjs asks by its whole configuration; "throughput"
+likewise.
 """
 import csv
 import json
 import sys
 
-SOURCE = "Shardline on H100 (2026-11)"
-REF = "tests/accuracy/measure/steps.py, one H100 SXM5 80GB, torch 2.11.0+cu130, transformers 5.17.0"
+# By card: the source, what was there, the first letter of its rows, its name in
+# both tables and its GiB.
+CARDS = {
+    "h100": ("Shardline on H100 (2026-11)", "one H100 SXM5 80GB, torch 2.11.0+cu130, transformers 5.17.0",
+             "H", "H100 SXM", 79.18, "H100 SXM 80GB"),
+    "h200": ("Shardline on H200 (2026-11)", "one H200 SXM5 141GB, torch 2.11.0+cu130, transformers 5.17.0",
+             "K", "H200", 139.8, "H200 SXM 141GB")}
+SOURCE, CARD, LETTER, PART, PART_GIB, STEP_PART = CARDS[sys.argv[1]]
+REF = "tests/accuracy/measure/steps.py, " + CARD
 MEMORY = (
     "row_id,source,source_ref,provenance,completeness,metric,stage,measured_peak_gib,measured_value,"
     "measured_unit,other_measured,model,params_b,L,h,a,kv,head_dim,ffn,vocab,tied,moe,mla,framework,"
@@ -43,10 +54,24 @@ def shape_of(run):
 
 def experts_of(run):
     c = run["config"]
+    if "experts" in c:
+        return "E={};topk={};moe_ffn={};shared_ffn={}".format(*c["experts"])
     if "num_experts" not in c:
         return ""
     width = c.get("moe_intermediate_size", c["intermediate_size"])
     return f"E={c['num_experts']} topk={c['num_experts_per_tok']} moe_ffn={width}"
+
+
+def latent_of(run):
+    mla = run["config"].get("mla")
+    return "q_lora=0;kv_lora={};qk_nope={};qk_rope={};v={}".format(*mla) if mla else ""
+
+
+def loss_words(run):
+    """How the loss was computed, where it is not as compile or the profile has it."""
+    if run.get("compile") in ("all", "loss") or run.get("compile") == "blocks" and run.get("tp", 1) == 1:
+        return ""
+    return "parallel" if run.get("tp", 1) > 1 else "eager"
 
 
 def settings_of(run):
@@ -63,7 +88,7 @@ def settings_of(run):
         "optimizer": run.get("optimizer", "adamw fused").replace("adamw", "AdamW"),
         "attention": run.get("attention", "sdpa").replace("sdpa", "SDPA"),
         "compile": {"loss": "loss"}.get(run.get("compile"), "1" if run.get("compile") else "0"),
-        "ce_impl": "" if run.get("compile") in ("blocks", "loss") else "eager",
+        "ce_impl": loss_words(run),
         "peft": "" if not lora else "LoRA " + ("all linear" if len(lora["target_modules"]) > 2 else "q, v")
             + (f", dropout {lora['lora_dropout']}" if lora.get("lora_dropout") else ""),
         "lora_rank": lora["r"] if lora else "",
@@ -91,9 +116,12 @@ def memory_rows(runs):
         row = sharded_settings(run, settings_of(run)) | shape_of(run) | {
             "source": SOURCE, "source_ref": REF, "provenance": "measured", "completeness": "full",
             "tied": int(run["config"].get("tie_word_embeddings", run.get("model_type") in ("gpt2", "bert"))),
-            "moe": experts_of(run), "reshard_after_forward": run.get("reshard", ""), "gpu": "H100 SXM",
-            "software": software_of(run), "gpu_mem_gib": 79.18, "num_gpus": run.get("dp", 1), "tp": 1, "pp": 1, "dp": run.get("dp", 1),
-            "cp": 1, "ep": 1, "micro_batch": run["micro_batch"], "seq_len": run["seq_len"],
+            "moe": experts_of(run), "mla": latent_of(run), "reshard_after_forward": run.get("reshard", ""),
+            "gpu": PART, "software": software_of(run), "gpu_mem_gib": PART_GIB,
+            "num_gpus": run.get("dp", 1) * run.get("tp", 1), "tp": run.get("tp", 1),
+            "sp": int(run["tp"] > 1) if "tp" in run else "", "pp": 1, "dp": run.get("dp", 1),
+            "cp": 1, "ep": run.get("ep", 1), "cpu_offload": "fsdp parameters" if run.get("offload") else "",
+            "micro_batch": run["micro_batch"], "seq_len": run["seq_len"],
             "num_microbatches": run.get("accumulation", 1), "notes": notes_of(run),
             "other_measured": "peaks of forward, backward and step, allocated between steps: " + ", ".join(
                 f"{run[key + '_bytes'] / 2**30:.3f}"
@@ -102,7 +130,7 @@ def memory_rows(runs):
         # Of ranks that stand alone NCCL's buffers are missing outside the allocator.
         for letter, metric in metrics[:2] if "FSDP" in row["sharding"] else metrics:
             value = run[metric.split()[0] + "_bytes"]
-            yield row | {"row_id": f"H{at:03d}{letter}", "metric": metric, "measured_value": value,
+            yield row | {"row_id": f"{LETTER}{at:03d}{letter}", "metric": metric, "measured_value": value,
                          "measured_unit": "bytes", "measured_peak_gib": round(value / 2**30, 3)}
 
 
@@ -110,6 +138,8 @@ def notes_of(run):
     notes = []
     if run.get("framework", "").startswith("fsdp"):
         notes.append("rank 0 of a process group whose others do not exist")
+    if run.get("model_type") == "gpt2":
+        notes.append("resid_pdrop 0.1, the configuration's own")
     if "Classification" in run.get("class", ""):
         notes.append("2-class head")
     return "; ".join(notes)
@@ -122,12 +152,12 @@ def step_rows(runs):
         s, shape = settings_of(run), shape_of(run)
         c = run["config"]
         yield {
-            "id": f"ownh100-{at:03d}", "source": f"{SOURCE}: {REF}", "framework": s["framework"],
+            "id": f"own{sys.argv[1]}-{at:03d}", "source": f"{SOURCE}: {REF}", "framework": s["framework"],
             "task": "lora" if run.get("lora") else "", "model": run["name"], "layers": shape["L"],
             "hidden": shape["h"], "ffn_hidden": c.get("moe_intermediate_size", shape["ffn"]),
             "heads": shape["a"], "kv_heads": shape["kv"], "head_dim": shape["head_dim"],
             "vocab": shape["vocab"], "seq_len": run["seq_len"], "experts": c.get("num_experts", ""),
-            "experts_topk": c.get("num_experts_per_tok", ""), "gpu": "H100 SXM 80GB", "num_gpus": 1,
+            "experts_topk": c.get("num_experts_per_tok", ""), "gpu": STEP_PART, "num_gpus": 1,
             "gpus_per_node": 1, "tp": 1, "pp": 1, "dp": 1, "cp": 1, "ep": 1,
             "global_batch_sequences": run["micro_batch"] * run.get("accumulation", 1),
             "micro_batch": run["micro_batch"], "recompute": s["recompute"],
@@ -138,10 +168,11 @@ def step_rows(runs):
 
 
 def main():
-    runs = [json.loads(line) for path in sys.argv[2:] for line in open(path)]
+    runs = [json.loads(line) for path in sys.argv[3:] for line in open(path)]
+    memory = sys.argv[2] == "memory"
     runs = [run if "model_type" in run else {"framework": "fsdp2"} | run
-            for run in runs if "config" in run and "error" not in run]
-    memory = sys.argv[1] == "memory"
+            for run in runs if "config" in run and "error" not in run
+            and run.get("memory" if memory else "throughput", True)]
     out = csv.DictWriter(sys.stdout, MEMORY if memory else STEPS, lineterminator="\n")
     out.writeheader()
     out.writerows((memory_rows if memory else step_rows)(runs))

@@ -74,7 +74,7 @@ PLAIN_8B = plain(32, 4096, 14336, 32, 8)
 
 def cut(name, config, dp, micro_batch, seq_len, **more):
     return dict(name=name, config=config, dp=dp, micro_batch=micro_batch, seq_len=seq_len, clip=True,
-                seconds=1.0, **more)
+                seconds=1.0) | more
 
 
 SHARDED = [
@@ -100,4 +100,88 @@ COMPILED = [
     cut("plain 8B", PLAIN_8B, 8, 1, 4096, compile="blocks"),
     cut("plain 3B", PLAIN_3B, 8, 2, 4096, compile="loss"),
     cut("plain 1B", PLAIN_1B, 1, 4, 2048, framework="plain", layout="amp", compile="whole"),
+]
+
+QWEN3_32B = plain(64, 5120, 25600, 64, 8, vocab=151936) | dict(head_dim=128, qk_norm=True)
+LLAMA_70B = plain(80, 8192, 28672, 64, 8)
+LATENT = plain(4, 2048, 10944, 16, 16, vocab=102400) | dict(mla=(512, 128, 64, 128))
+ROUTED = dict(experts=(64, 6, 1408, 2816))
+
+
+def layers(config, count):
+    return config | dict(L=count)
+
+
+TENSOR = [
+    cut("qwen3 32B", QWEN3_32B, 4, 16, 4096, tp=8, recompute="full"),
+    cut("plain 70B, 8 layers", layers(LLAMA_70B, 8), 32, 16, 8192, tp=8, recompute="full", compile="blocks"),
+    cut("plain 70B, 8 layers", layers(LLAMA_70B, 8), 32, 16, 8192, tp=8, recompute="full"),
+    cut("plain 70B, 8 layers", layers(LLAMA_70B, 8), 32, 1, 8192, tp=8),
+    cut("plain 8B", PLAIN_8B, 4, 1, 8192, tp=2),
+    cut("plain 8B", PLAIN_8B, 4, 1, 8192, tp=2, recompute="op_sac"),
+    cut("qwen3 32B, 8 layers", layers(QWEN3_32B, 8), 8, 32, 4096, tp=8, recompute="full"),
+    cut("plain 8B", PLAIN_8B, 4, 2, 8192, tp=2, recompute="op_sac", compile="blocks"),
+]
+
+EXPERTS = [
+    cut("latent, 4 layers", LATENT, 8, 2, 4096),
+    cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096),
+    cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096, recompute="full"),
+    cut("experts, 4 layers", plain(4, 2048, 1408, 16, 16, vocab=102400) | ROUTED, 8, 2, 4096),
+]
+
+FURTHER = [
+    cut("plain 8B", PLAIN_8B, 4, 1, 8192, tp=2, recompute="op_sac", seconds=0.5),
+    cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096, ep=4, clip=False),
+    cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096, ep=8, recompute="full", clip=False),
+    cut("plain 8B", PLAIN_8B, 4, 2, 8192, tp=2, recompute="op_sac", compile="all"),
+    cut("plain 70B, 8 layers", layers(LLAMA_70B, 8), 32, 16, 8192, tp=8, recompute="full", compile="all"),
+    cut("plain 8B", PLAIN_8B, 8, 1, 8192, recompute="full", offload="cpu", timed=False),
+    cut("plain 3B", PLAIN_3B, 8, 1, 4096, tp=2),
+    cut("plain 8B, dp 4", PLAIN_8B, 2, 1, 8192, tp=2, recompute="op_sac", compile="blocks"),
+]
+
+
+def like(name, model_type, micro_batch=4, seq_len=2048, **config):
+    more = {key: config.pop(key) for key in ("layout", "attention", "class", "recompute") if key in config}
+    return of(name, model_type, config, micro_batch, seq_len, seconds=0.6, **more)
+
+
+# Asked before they were run: families of transformers with what sets each apart.
+SWEEP = [
+    like("gemma3 1B", "gemma3_text", **llama(26, 1152, 6912, 4, 1, vocab=262144, tied=True, head_dim=256)),
+    like("phi 1.5", "phi", **llama(24, 2048, 8192, 32, 32, vocab=51200)),
+    like("phi3, 12 layers", "phi3", **llama(12, 3072, 8192, 32, 32, vocab=32064)),
+    like("opt 1.3B", "opt", num_hidden_layers=24, hidden_size=2048, ffn_dim=8192, num_attention_heads=32,
+         vocab_size=50272, word_embed_proj_dim=2048),
+    like("falcon, 12 layers", "falcon", num_hidden_layers=12, hidden_size=4544, num_attention_heads=71,
+         vocab_size=65024, new_decoder_architecture=False, multi_query=True, parallel_attn=True, bias=False),
+    like("bloom 1B", "bloom", n_layer=24, hidden_size=1536, n_head=16, vocab_size=250880),
+    like("mpt, 12 layers", "mpt", n_layers=12, d_model=4096, n_heads=32, vocab_size=50432, max_seq_len=2048),
+    like("starcoder2, 12 layers", "starcoder2", **llama(12, 3072, 12288, 24, 2, vocab=49152)),
+    like("stablelm 1.6B", "stablelm", **llama(24, 2048, 5632, 32, 32, vocab=100352)),
+    like("olmo2 1B", "olmo2", **llama(16, 2048, 8192, 16, 16, vocab=100352)),
+    like("mistral, 12 layers", "mistral", **llama(12, 4096, 14336, 32, 8, vocab=32768)),
+    like("mixtral, 2 layers", "mixtral", **llama(2, 4096, 14336, 32, 8, vocab=32000, num_local_experts=8,
+                                               num_experts_per_tok=2)),
+    like("deepseek v2 lite, 4 layers", "deepseek_v2", **llama(4, 2048, 10944, 16, 16, vocab=102400),
+         n_routed_experts=64, num_experts_per_tok=6, moe_intermediate_size=1408, n_shared_experts=2,
+         first_k_dense_replace=1, q_lora_rank=None, kv_lora_rank=512, qk_nope_head_dim=128,
+         qk_rope_head_dim=64, v_head_dim=128),
+    like("gpt-j, 8 layers", "gptj", n_layer=8, n_embd=4096, n_head=16, rotary_dim=64, n_positions=2048, vocab_size=50400),
+    like("gpt_bigcode 1B", "gpt_bigcode", n_layer=24, n_embd=2048, n_head=16, n_positions=2048, vocab_size=49152),
+    like("cohere, 8 layers", "cohere", **llama(8, 4096, 11264, 32, 8, vocab=256000, tied=True)),
+    like("granite 2B, 20 layers", "granite", **llama(20, 2048, 8192, 32, 8, vocab=49155, tied=True)),
+    like("glm4, 8 layers", "glm4", **llama(8, 4096, 13696, 32, 2, vocab=151552, head_dim=128)),
+    like("nemotron, 8 layers", "nemotron", **llama(8, 4096, 16384, 32, 8, vocab=131072)),
+    like("t5 large", "t5", 8, 512, num_layers=24, d_model=1024, d_ff=4096, num_heads=16, d_kv=64, vocab_size=32128,
+         attention="eager", **{"class": "AutoModelForSeq2SeqLM"}),
+    like("roberta large", "roberta", 16, 512, num_hidden_layers=24, hidden_size=1024, num_attention_heads=16,
+         intermediate_size=4096, vocab_size=50265, max_position_embeddings=514,
+         **{"class": "AutoModelForMaskedLM"}),
+    like("gemma3 1B", "gemma3_text", layout="amp", **llama(26, 1152, 6912, 4, 1, vocab=262144, tied=True, head_dim=256)),
+    like("qwen2 moe, 6 layers", "qwen2_moe", **llama(6, 2048, 5632, 16, 16, vocab=151936, num_experts=60,
+         num_experts_per_tok=4, moe_intermediate_size=1408, shared_expert_intermediate_size=5632)),
+    like("opt 1.3B", "opt", layout="amp", num_hidden_layers=24, hidden_size=2048, ffn_dim=8192, num_attention_heads=32,
+         vocab_size=50272, word_embed_proj_dim=2048),
 ]

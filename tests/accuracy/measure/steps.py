@@ -3,11 +3,16 @@ how many seconds there are, the second which list of runs.
 
     python3 steps.py 150 library > library.jsonl    # models of transformers, PEFT
     python3 steps.py 60 sharded > sharded.jsonl     # fully_shard and FSDP1, as rank 0 of many
+    python3 steps.py 120 sweep > sweep.jsonl        # other families, asked before they were run
     python3 steps.py 120 compiled > compiled.jsonl
+    python3 steps.py 200 tensor > tensor.jsonl      # tensor parallel besides, loss in parallel
+    python3 steps.py 60 experts > experts.jsonl
+    python3 steps.py 120 further > further.jsonl    # of both, and offloaded parameters
 
-Of `sharded` the other ranks do not exist (PyTorch's fake process group): memory is that of a real
+Of all but `library` the other ranks do not exist (PyTorch's fake process group): memory is that of a real
 rank without NCCL's buffers, and nothing waits, so that its seconds are of the kernels alone.
 """
+import contextlib
 import functools
 import sys
 import time
@@ -67,7 +72,17 @@ def optimizer_of(run, parameters):
     how = run.get("optimizer", "adamw fused")
     if how == "sgd":
         return torch.optim.SGD(parameters, lr=1e-5)
-    return torch.optim.AdamW(parameters, lr=1e-5, **{how.split()[1]: True})
+    groups = {}  # one kernel takes tensors of one mesh
+    for parameter in parameters:
+        groups.setdefault(getattr(parameter, "device_mesh", None), []).append(parameter)
+    groups = [{"params": each} for each in groups.values()]
+    return torch.optim.AdamW(groups, lr=1e-5, **{how.split()[1]: True})
+
+
+def in_parallel(run):
+    """Where the loss is that of logits of which each rank has some columns."""
+    from torch.distributed.tensor.parallel import loss_parallel
+    return loss_parallel() if run.get("tp", 1) > 1 else contextlib.nullcontext()
 
 
 def stepping(run, model, batch):
@@ -80,11 +95,12 @@ def stepping(run, model, batch):
 
     def step(ended):
         for _ in range(rounds):
-            with torch.autocast("cuda", autocast, enabled=autocast is not None):
-                loss = batch(model)
-            ended("forward")
-            scaler.scale(loss).backward()
-            del loss
+            with in_parallel(run):
+                with torch.autocast("cuda", autocast, enabled=autocast is not None):
+                    loss = batch(model)
+                ended("forward")
+                scaler.scale(loss).backward()
+                del loss
             ended("backward")
         if run.get("clip"):
             torch.nn.utils.clip_grad_norm_(parameters, 1.0)
@@ -134,19 +150,42 @@ def library(run):
     emit(**run, parameters=parameters, trained=trained, **measure(run, step))
 
 
-def as_rank_of(world):
+def as_rank_of(dp, tp=1, ep=1):
     if dist.is_initialized():
         dist.destroy_process_group()
     from torch.testing._internal.distributed.fake_pg import FakeStore
-    dist.init_process_group("fake", rank=0, world_size=world, store=FakeStore())
-    return dist.init_device_mesh("cuda", (world,))
+    dist.init_process_group("fake", rank=0, world_size=dp * tp, store=FakeStore())
+    return dist.init_device_mesh("cuda", (dp // ep, ep, tp), mesh_dim_names=("apart", "expert", "tp"))
+
+
+def tensor_parallel(model, mesh):
+    """torchtitan's plan: sequence parallel between blocks, logits divided by vocabulary."""
+    from torch.distributed.tensor import Replicate, Shard
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel, PrepareModuleInput, RowwiseParallel, SequenceParallel, parallelize_module)
+    gathered = {"attention": PrepareModuleInput(input_layouts=(Shard(1), None), desired_input_layouts=(Replicate(), None)),
+                "mlp": PrepareModuleInput(input_layouts=(Shard(1),), desired_input_layouts=(Replicate(),))}
+    parallelize_module(model, mesh, {
+        "embedding": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1)),
+        "norm": SequenceParallel(),
+        "head": ColwiseParallel(input_layouts=Shard(1), output_layouts=Shard(-1), use_local_output=False)})
+    for block in model.layers:
+        normed = block.attention.normed
+        heads = {f"attention.{name}": ColwiseParallel(use_local_output=not normed) for name in ("wq", "wk")}
+        norms = {f"attention.{name}": SequenceParallel(sequence_dim=2, use_local_output=True)
+                 for name in ("q_norm", "k_norm") if normed}
+        parallelize_module(block, mesh, gathered | heads | norms | {
+            "attention_norm": SequenceParallel(), "mlp_norm": SequenceParallel(),
+            "attention.wv": ColwiseParallel(), "attention.wo": RowwiseParallel(output_layouts=Shard(1)),
+            "mlp.w1": ColwiseParallel(), "mlp.w3": ColwiseParallel(),
+            "mlp.w2": RowwiseParallel(output_layouts=Shard(1))})
 
 
 def saved_by_operator():
-    """torchtitan's op-level list: attention, and every other product."""
+    """torchtitan's op-level list: attention, what tensor parallel ranks add up, and every other product."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
     ops = torch.ops.aten
-    kept = {ops._scaled_dot_product_flash_attention.default, ops._scaled_dot_product_cudnn_attention.default,
+    kept = {torch.ops._c10d_functional.reduce_scatter_tensor.default, ops._scaled_dot_product_flash_attention.default, ops._scaled_dot_product_cudnn_attention.default,
             ops._scaled_dot_product_efficient_attention.default}
 
     def contexts():
@@ -172,16 +211,21 @@ def recomputed(run, model):
             block = checkpoint_wrapper(block, context_fn=saved_by_operator(), preserve_rng_state=False)
         elif run.get("recompute") == "full":
             block = checkpoint_wrapper(block, preserve_rng_state=False)
-        if run.get("compile") == "blocks":
+        if run.get("compile") in ("blocks", "all"):
             block.compile(fullgraph=True)
         model.layers.register_module(name, block)
 
 
-def fully_sharded(run, model, mesh):
-    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+def fully_sharded(run, model, ranks):
+    from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
     policy = MixedPrecisionPolicy(param_dtype=BF16, reduce_dtype=torch.float32)
-    keep = {"mp_policy": policy, "mesh": mesh}
+    offload = CPUOffloadPolicy() if run.get("offload") else OffloadPolicy()
+    mesh = ranks["apart", "expert"]._flatten("dp")
+    keep = {"mp_policy": policy, "mesh": mesh, "offload_policy": offload}
     last = len(model.layers) - 1
+    for block in model.layers if run.get("ep", 1) > 1 else ():
+        block.mlp.group = ranks["expert"].get_group()
+        fully_shard(block.mlp.routed_experts, **keep | {"mesh": ranks["apart"]})
     for at, block in enumerate(model.layers):
         fully_shard(block, reshard_after_forward=run.get("reshard", "default") == "always" or
                     (run.get("reshard", "default") == "default" and at < last), **keep)
@@ -211,16 +255,20 @@ def replicated(model):
 def sharded(run):
     c = dict(run["config"], seq_len=run["seq_len"])
     framework = run.get("framework", "fsdp2")
-    mesh = as_rank_of(run["dp"]) if framework.startswith("fsdp") else None
+    mesh = as_rank_of(run["dp"], run.get("tp", 1), run.get("ep", 1)) if framework.startswith("fsdp") else None
     meta = framework == "fsdp2"
+    if run.get("ep", 1) > 1:
+        c["ep"] = run["ep"]
     torch.set_default_dtype(BF16 if run.get("layout") == "pure bf16" else torch.float32)
     with torch.device("meta" if meta else "cuda"):
         model = Decoder(c)
     torch.set_default_dtype(torch.float32)
+    if run.get("tp", 1) > 1:
+        tensor_parallel(model, mesh["tp"])
     recomputed(run, model)
     if framework == "fsdp2":
         model = fully_sharded(run, model, mesh)
-        model.to_empty(device="cuda")
+        model.to_empty(device="cpu" if run.get("offload") else "cuda")
         with torch.no_grad():
             for p in model.parameters():
                 p.to_local().normal_(0, 0.02)
@@ -231,7 +279,8 @@ def sharded(run):
     if run.get("compile") == "whole":
         model = torch.compile(model)
     ids = torch.randint(0, c["vocab"], (run["micro_batch"], run["seq_len"]), device="cuda")
-    loss = torch.compile(loss_of) if run.get("compile") in ("blocks", "loss") else loss_of
+    compiled = run.get("compile") in ("loss", "all") or run.get("compile") == "blocks" and run.get("tp", 1) == 1
+    loss = torch.compile(loss_of) if compiled else loss_of
     step = stepping(run, model, lambda m: loss(m(ids), ids))
     emit(**run, **measure(run, step))
 
@@ -243,7 +292,7 @@ def main():
             emit(name=run["name"], error="no time left")
             continue
         try:
-            {"library": library}.get(which, sharded)(run)
+            {"library": library, "sweep": library}.get(which, sharded)(run)
         except Exception as error:
             failed(run["name"], error)
         finally:

@@ -1,0 +1,140 @@
+/* Bytes of a logit by the loss, by who computes it and by how the vocabulary is cut. */
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double ROWS = 32768.0;
+
+/* Llama of the fixture on one node of 8, eager, all rebuilt: the loss is the peak. */
+static sl_question
+llama_question(sl_framework framework, uint32_t stage)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    software.eager_activations = true;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    q.workload.framework = framework;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.plan.zero_stage = stage;
+    return q;
+}
+
+static const sl_rank_memory *
+answer_rank(const sl_question *q)
+{
+    return &sl_fixture_answer(q)->memory.ranks[0];
+}
+
+static void
+a_loss_in_chunks_frees_the_logits(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 8192;
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 12.0 * 8192.0 * ROWS, 1e-12,
+                   "4 + 4 + 4 bytes a logit");
+    const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
+    q.workload.loss = SL_LOSS_HALF;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 8.0 * 8192.0 * ROWS, 1e-12,
+                   "2 + 2 + 2 + 2 bytes a logit");
+    q.workload.loss = SL_LOSS_CHUNKED;
+    const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
+    CU_ASSERT_TRUE(chunked < eager);
+    q.workload.loss = SL_LOSS_CUT;
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 0.0);
+    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
+}
+
+/* What compile fuses is a fact of the release; a loss that was asked for stays. */
+static void
+compile_fuses_the_loss_of_releases_that_compile_it(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 32768;
+    software.logits_peak_bytes = 14.0;
+    software.fused_logits_peak_bytes = 6.0;
+    q.workload.compile = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 32768.0 * ROWS, 1e-12,
+                   "the loss by itself");
+    software.loss_compiled = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
+                   "compiled");
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 12.0 * 32768.0 * ROWS, 1e-12,
+                   "asked for");
+}
+
+/* Each rank of two has half of the vocabulary. DTensor's loss_parallel has no kernel for its loss:
+ * 70B with tensor 8 shows 13.9 and 15.9 bytes, compiled 10.0 and 6.0 (tests/accuracy/data, K008 and
+ * K017). */
+static void
+a_loss_of_half_the_vocabulary_is_made_of_more_copies(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double logits = 32768.0 * ROWS / 2.0;
+
+    q.workload.sequence_length = 32768;
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    software.logits_peak_bytes = 12.0;
+    software.loss_compiled = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        q.workload.loss = i == 0 ? SL_LOSS_PROFILE : SL_LOSS_PARALLEL;
+        const sl_rank_memory *rank = answer_rank(&q);
+        sl_expect_text(rank->phase, "head", "of the loss's backward");
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_LOGITS), 16.0 * logits, 1e-12, "split");
+    }
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 2.0 * 12.0 * logits, 1e-12,
+                   "gathered first");
+    q.workload.loss = SL_LOSS_PROFILE;
+    q.workload.compile = true;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "forward", "compiled, it has most there");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_LOGITS), 10.0 * logits, 1e-12, "compiled");
+    q.workload.loss = SL_LOSS_FUSED;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 10.0 * logits, 1e-12,
+                   "nobody fuses it otherwise");
+}
+
+/* Gemma 2 divides, takes a tanh and multiplies: 2.4B on one H100 has 58.6 GiB so (H017). */
+static void
+logits_that_are_capped_leave_their_tanh(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.logits_capped = true;
+    q.model = sl_fixture_model(&spec);
+    q.workload.sequence_length = 32768;
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 32768.0 * ROWS, 1e-12,
+                   "two bytes more");
+    q.workload.loss = SL_LOSS_HALF;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 10.0 * 32768.0 * ROWS, 1e-12,
+                   "in 16 bits as well");
+    q.workload.loss = SL_LOSS_FUSED;
+    software.fused_logits_peak_bytes = 6.0;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
+                   "none of a fused loss");
+}
+
+static const sl_case cases[] = {
+    SL_CASE(a_loss_in_chunks_frees_the_logits),
+    SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
+    SL_CASE(a_loss_of_half_the_vocabulary_is_made_of_more_copies),
+    SL_CASE(logits_that_are_capped_leave_their_tanh),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "loss_memory", cases, sizeof cases / sizeof cases[0]);
+}
