@@ -6,7 +6,7 @@ import { goToTab, goToTuning } from "../shell/views.js";
 import { tab } from "../state/look.js";
 import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
-import { change } from "../units.js";
+import { change, exact } from "../units.js";
 import { spoken } from "../words.js";
 import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
@@ -30,7 +30,7 @@ function describe({ change: patch, what: matters, with: beside }) {
             const field = fieldAt(pointer);
             const words = spoken(pointer, value);
             if (words !== "") return { own: name === matters || name === beside, text: words };
-            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
+            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : typeof value === "number" ? exact(value) : String(value ?? "unknown");
             const to = { true: "on", false: "off" }[written] ?? written;
             const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
             return open ? { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` }
