@@ -33,33 +33,31 @@ async function writeWithTwin(file, content) {
 /** Calls, statements and comparisons that stay as they were written pack better. No function without a name is made with new, no getter does anything, nothing that is built in is replaced. */
 const COMPRESS = { passes: 3, inline: 1, sequences: false, lhs_constants: false, unsafe: true, unsafe_arrows: true, pure_getters: true };
 
-/** What is left after bundling: code and names, smaller by another 5 %. @param {string} text */
-async function smaller(text) {
-    const { code } = await minify(text, { module: true, ecma: 2020, compress: COMPRESS });
+/** What is left after bundling: code and names, smaller by another 5 %. @param {string} text @param {Record<string, string>} [names]  that some of its own have to become */
+async function smaller(text, names = {}) {
+    const props = Object.fromEntries(Object.entries(names).map(([name, other]) => [`$${name}`, other]));
+    const { code } = await minify(text, { module: true, ecma: 2020, compress: COMPRESS, nameCache: { vars: { props } } });
     return code ?? text;
 }
 
-const IMPORTED = /^import\{([^}]*)\}from("[^"]*");/;
-const EXPORTED = /export\{([^}]*)\};?$/;
+const IMPORTED = /^import\{([^}]*)\}from/;
+const EXPORTED = /export\{([^}]*)\};?\s*$/;
 
-/** Pairs of "a as b", or of "a" alone. @param {string} list @returns {[string, string][]} */
-const pairsOf = (list) => list.split(",").map((item) => item.split(" as ")).map(([name, other = name]) => [name, other]);
+/** What "a as b, c" gives and takes. @param {RegExp} clause @param {string} text @returns {[string, string][]} */
+const pairsOf = (clause, text) => clause.exec(text)[1].split(",").map((item) => item.split(" as ")).map(([name, other = name]) => [name, other]);
 
 /**
- * The later script takes hundreds of names from the first, each under a third name. Where the first exports them under
- * those that the later one uses, a list of them is left, which packs. Each refers to the other, so that the hash in the
- * name of either covers both.
- * @param {string} first @param {string} later @returns {[string, string]}
+ * The later script takes hundreds of names from the first. Where both call them as the first does, a list of them is left
+ * in each, which packs. Either refers to the other, so that the hash in the name of each covers both.
+ * @param {string} shared @param {string} rest  as they were bundled @returns {Promise<[string, string]>}
  */
-function agreed(first, later) {
-    const [clause, taken, from] = IMPORTED.exec(later);
-    const names = new Map(pairsOf(taken));
-    const given = pairsOf(EXPORTED.exec(first)[1]).map(([local, name]) => [local, names.get(name)]);
-    if (given.length !== names.size || given.some(([, name]) => name === undefined)) throw new Error("the scripts do not agree on names");
-    return [
-        first.replace(EXPORTED, () => `export{${given.map(([local, name]) => (local === name ? name : `${local} as ${name}`)).join()}};`),
-        `import{${given.map(([, name]) => name).sort().join()}}from${from};${later.slice(clause.length)}`,
-    ];
+async function agreed(shared, rest) {
+    const first = await smaller(shared);
+    const own = new Map(pairsOf(EXPORTED, first).map(([local, name]) => [name, local]));
+    const later = await smaller(rest, Object.fromEntries(pairsOf(IMPORTED, rest).map(([name, local]) => [local, own.get(name)])));
+    if (pairsOf(IMPORTED, later).some(([name, local]) => local !== own.get(name))) throw new Error("the scripts do not agree on names");
+    const list = [...own.values()].sort().join();
+    return [first.replace(EXPORTED, () => `export{${list}};`), later.replace(IMPORTED, () => `import{${list}}from`)];
 }
 
 /** Templates as the calls that htm makes of them at run time: smaller by 2 %, and nothing is parsed in the browser. */
@@ -103,12 +101,13 @@ const made = new Map(Object.entries(result.metafile.outputs).map(([file, about])
 
 /** @type {Map<string, number>} */
 const packedBytes = new Map();
+const texts = new Map(result.outputFiles.filter(({ path: file }) => file.endsWith(".js")).map(({ path: file, text }) => [nameOf(file), text]));
+const [shared, rest] = ["chunk-", "rest-"].map((start) => [...texts.keys()].find((name) => path.basename(name).startsWith(start)));
+const [firstText, restText] = await agreed(texts.get(shared), texts.get(rest));
+
 /** @type {Map<string, string | Uint8Array>} */
-const contents = new Map();
-for (const { path: file, text, contents: bytes } of result.outputFiles) contents.set(nameOf(file), file.endsWith(".js") ? await smaller(text) : bytes);
-const [shared, later] = ["chunk-", "rest-"].map((start) => [...contents.keys()].find((name) => path.basename(name).startsWith(start)));
-const [firstText, laterText] = agreed(contents.get(shared), contents.get(later));
-contents.set(shared, firstText).set(later, laterText);
+const contents = new Map(result.outputFiles.map(({ path: file, contents: bytes }) => [nameOf(file), texts.get(nameOf(file)) ?? bytes]));
+contents.set(shared, firstText).set(rest, restText);
 
 for (const [name, content] of contents) {
     packedBytes.set(name, await writeWithTwin(name, content));
