@@ -43,7 +43,7 @@ function Troubles({ troubles }) {
 
 /** What was taken for several pools alike is told once. @param {{guesses: import("./guesses.js").Guess[]}} props */
 export function Guesses({ guesses }) {
-    if (guesses.length === 0) return html`<p class="good">Nothing: all that a plan rests on is said.</p>`;
+    if (guesses.length === 0) return html`<p class="good"><${Help} of="all_said" /></p>`;
     return html`
         <${Plain} label="Guessed fields" most=${MOST_ROWS} columns=${["Pool", "Field", "Taken", "~Why"]}
             rows=${alike(guesses, ({ field, value, why }) => `${field} ${value} ${why}`).map(([first, ...others]) =>

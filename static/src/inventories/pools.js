@@ -10,7 +10,7 @@ import { Panel } from "../widgets/panel.js";
 import { inOrder } from "../widgets/rows.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { partName } from "../widgets/values.js";
-import { called } from "../widgets/words.js";
+import { called, known } from "../widgets/words.js";
 import { Legend, Rack } from "./rack.js";
 import { alike, many } from "./words.js";
 
@@ -25,7 +25,7 @@ const MOST_LETTERS = 2000;
 /** @param {Iterable<string>} names */
 function leave(names) {
     const out = [...names].join(",");
-    if (out.length > MOST_LETTERS) tell("The address of this page cannot hold so many hosts: none was added");
+    if (out.length > MOST_LETTERS) tell(known("help", "full"));
     else place.value = changed(place.value, { out });
 }
 
