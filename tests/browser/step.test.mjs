@@ -526,6 +526,7 @@ describe('the sharding map', () => {
                 return data.filter((part, at) => at % 4 === 3 && part > 0).length / (data.length / 4);
             });
             assert.ok(covered > 0 && covered < 0.25, `lines leave the cells to be seen: ${covered}`);
+            assert.match(await seen(page.getByTestId('moving')), /The map draws the links of the chosen stage alone.*Now it is stage 0\./);
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
             await unfold(page.getByTestId('devices'));

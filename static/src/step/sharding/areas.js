@@ -6,7 +6,6 @@ import { theme } from "../../state/prefs.js";
 import { exact, scaled } from "../../units.js";
 import { followWidth, inkOn } from "../../widgets/canvas.js";
 import { held, pointed } from "../state.js";
-import { names } from "../timeline/kinds.js";
 import { axisFace, chosen, faceColour } from "./shown.js";
 import { layersNow } from "./in-use.js";
 import { bytesOf, heldOf, pointing } from "./tensors.js";
@@ -61,7 +60,7 @@ export function Areas() {
     return html`
         <div class="areas" ref=${region}>${boxes.length === 0 ? null : html`
             <p class="muted">What the device holds, by size${part}; shaded by layer${now.size > 0 ? ", outlined what the pass at the cursor uses"
-                : names.says.zoom}.</p>
+                : ". Zoom in on its stage until operators show to see what the pass at the cursor uses"}.</p>
             <svg width=${width.value} height=${HEIGHT_PX} role="img" data-testid="areas"
                  aria-label="Tensors of the device by size, ${areas.length} of them; the table below lists them">
                 ${boxes.map((box, at) => html`<${Area} key=${`${areas[at].name} ${areas[at].layer} ${at}`} area=${areas[at]} box=${box}

@@ -84,7 +84,7 @@ export function Moving() {
             <h3>Moving at the cursor</h3>
             ${moves.value.length < now.length ? html`<p class="muted">${names.says.one_stage} ${stageShown.value}.</p>` : null}
             ${now.length === 0 ? html`
-                <p class="muted">${names.says.still}</p>` : html`
+                <p class="muted">Nothing is on its way between stages or replicas. Collectives of tensor and expert groups run inside passes.</p>` : html`
                 <${Plain} tight label=${names.says.moving} columns=${["Stage", "Does", "Over", "#Devices", "Slowest link"]}
                     rows=${now.map(cellsOf)} />`}
         </div>`;

@@ -8,7 +8,6 @@ import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
 import { layersNow } from "./in-use.js";
 import { Holders } from "./holders.js";
-import { names } from "../timeline/kinds.js";
 import { sliceText } from "./rank-sets.js";
 import { chosen } from "./shown.js";
 
@@ -56,7 +55,7 @@ export function Tensors() {
             ${problem && html`<${Problem} problem=${problem} />`}
             ${answer && tensors.length === 0 ? html`<p class="muted">No tensor of this device is called so. <kbd>*</kbd> stands for any text.</p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
-                <${Plain} tight label=${names.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
+                <${Plain} tight label="Tensors of which the chosen device holds a slice" columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}
             <${Holders} /><${Units} units=${units} />
             ${next && html`<p class="more"><button type="button" onClick=${fetchMore}>More</button></p>`}

@@ -21,7 +21,7 @@ import { Moving } from "./moving.js";
 import { CellsPlot } from "./plot.js";
 import { axisFace, axisShown, chosen, doing, fillWords, groups, lit, nodeShown, pointedGroup, ranks, sizes } from "./shown.js";
 import { Tensors } from "./tensors.js";
-import { kindLook, names } from "../timeline/kinds.js";
+import { kindLook } from "../timeline/kinds.js";
 import { coordinateWords, doingWords } from "./words.js";
 
 /** Axes that are none of the plan. @type {Record<string, string>} */
@@ -68,7 +68,7 @@ function Readout() {
         each.slice(0, 3).map((size) => scaled(size, "B")).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
-            ${place === null ? `${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}${names.says.choose}`
+            ${place === null ? `${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node.`
                 : `Rank ${place.rank}: node ${place.node}, device ${place.local_rank}; ${coordinateWords(place)}.${shards}`}</p>`;
 }
 
@@ -112,7 +112,7 @@ const firstRow = signal(0);
 function DeviceRows({ first }) {
     const axes = [...sizes.value.keys()];
     return html`
-        <${Plain} tight label=${names.says.devices}
+        <${Plain} tight label="Devices with their place in the cluster and in each group"
             columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
             rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
                 html`<button type="button" class="link" aria-label="Choose rank ${place.rank}"
