@@ -88,10 +88,13 @@ export function seconds(value_s, write = digits) {
     return value_s === 0 ? "0 s" : inScale(value_s, TIMES, write).join(" ");
 }
 
-/** @param {number} ratio @param {Digits} [write] */
+/** What is less is what rounding left of nothing. */
+const LEAST_SHARE = 1e-9;
+
+/** A little is not nothing. @param {number} ratio @param {Digits} [write] */
 export function percent(ratio, write = (value) => value.toFixed(1)) {
     const value = ratio * 100;
-    return `${value === 0 ? "0" : Math.abs(value) < 0.05 ? "<0.1" : write(value)} %`;
+    return `${Math.abs(ratio) < LEAST_SHARE ? "0" : Math.abs(value) < 0.05 ? "<0.1" : write(value)} %`;
 }
 
 /** Differences below this share are noise to a reader. */

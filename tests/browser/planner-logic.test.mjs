@@ -46,7 +46,7 @@ describe('units', () => {
     });
 
     it('of a share say that it is little, not nothing', () => {
-        assert.deepEqual([0, 0.0003, 0.0005, 0.123].map((ratio) => percent(ratio)), ['0 %', '<0.1 %', '0.1 %', '12.3 %']);
+        assert.deepEqual([0, 1e-16, 0.0003, 0.0005, 0.123].map((ratio) => percent(ratio)), ['0 %', '0 %', '<0.1 %', '0.1 %', '12.3 %']);
     });
 
     it('of a change are a share, a factor, or none where it is noise', () => {

@@ -335,7 +335,7 @@ describe('the timeline', () => {
             await page.getByTestId('stages').locator('tbody tr').first().waitFor();
             const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim().replace(/, explain .*/, ''))));
-            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 0.0005 ? '0 %' : `${(100 * idle).toFixed(1)} %`)));
+            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 1e-9 ? '0 %' : idle < 0.0005 ? '<0.1 %' : `${(100 * idle).toFixed(1)} %`)));
             const at = spansOf(timeline, 'backward', 1)[4];
             const on = await placesOn(page, timeline);
             await page.getByTestId('timeline-plot').click({ position: on.middle(at) });

@@ -11,6 +11,7 @@ import { spoken } from "../words.js";
 import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
+import { reachConfig } from "./model-picker.js";
 import { Result } from "./result.js";
 import { movesOf, sizesThatDivide } from "./what-if/moves.js";
 
@@ -112,6 +113,7 @@ export function Verdict() {
     const { phase, estimate, problem } = answer.value;
     const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
     const refused = phase === "problem" && problem;
+    const unread = refused && problem.errors.some(({ pointer }) => fieldForProblem(pointer ?? "") === "hub");
     const asks = refused ? sizesThatDivide(problem) : estimate && tab.value === "summary";
     const tone = refused ? "bad" : estimate ? fitOf(estimate)[0] : "idle";
     return html`
@@ -124,7 +126,8 @@ export function Verdict() {
             ${refused && isCut() && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
             ${refused && problem.status !== 422 ? html`
-                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
+                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button>
+                    ${unread ? html`<button type="button" class="fix" onClick=${reachConfig}><b>Paste its config.json</b></button>` : null}</div>` : null}
             ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
             ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
                 <p class="hint">No change is enough, nor are two of those that free most: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
