@@ -306,7 +306,7 @@ describe('many pools', () => {
             await page.setViewportSize({ width: 390, height: 844 });
             await fitsAcross(page);
             await bad.getByRole('button', { name: 'Plan without this host: 7 nodes' }).click();
-            await page.waitForSelector('#field-inventory');
+            await page.locator('#field-inventory').waitFor({ state: 'attached' });
             assert.equal(await page.locator('#field-nodes').inputValue(), '7');
         });
         await api.remove('campus');

@@ -101,7 +101,7 @@ function columnsOf(slug, left) {
         { name: "nodes", title: "Nodes", number: true, first: -1, read: ({ nodes }) => nodes, write: ({ nodes }) => exact(nodes) },
         { name: "gpus", title: "GPUs", number: true, first: -1, read: ({ accelerators }) => accelerators, write: ({ accelerators }) => exact(accelerators) },
         { name: "part", title: "Part", wraps: true, first: 1, read: ({ accelerator }) => knownName(accelerator) },
-        { name: "plan", title: "Plan", wraps: true, field: "usable nodes", read: ({ usable }) => usable, write: (pool) => html`<div class="pin-tools"><${Commands} slug=${slug} pool=${pool} left=${left} /></div>` },
+        { name: "plan", title: "Plan", wraps: true, read: () => "", write: (pool) => html`<div class="pin-tools"><${Commands} slug=${slug} pool=${pool} left=${left} /></div>` },
     ];
 }
 
@@ -122,7 +122,7 @@ function ManyPools({ slug, pools, left }) {
             <${Legend} hosts=${all.hosts} />
             <${Rack} pool=${all} left=${left} toggle=${(/** @type {string} */ name) => toggle(left, name)} />
             <${Table} label="Pools" columns=${columns} rows=${rows} keyOf=${(/** @type {Pool} */ { name }) => name} sort=${sort} setSort=${setSort} />
-            <p class="commands"><${TableTools} rows=${rows} columns=${columns} file="shardline-pools" /></p>
+            <p class="commands"><${TableTools} rows=${rows} columns=${columns.slice(0, -1)} file="shardline-pools" /></p>
         <//>`;
 }
 
