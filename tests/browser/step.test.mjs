@@ -128,6 +128,16 @@ describe('the second view', () => {
         });
     });
 
+    it('of a plan without an answer says that once, and draws when it has one', async () => {
+        await inTab(browser, server, { path: '/?example=llama-8b&nodes=1&tp=7&view=step', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            await page.locator('#view .unanswered').waitFor();
+            assert.equal(await page.getByTestId('problem').count(), 0);
+            await answering(tab, () => page.getByRole('button', { name: 'Reset the parallelism' }).click());
+            await stepReady(page);
+        });
+    });
+
     it('says what the service refuses, and draws again when that is mended', async () => {
         const faults = ['422 POST /api/v1/timelines'];
         await inTab(browser, server, { faults }, async (tab) => {
