@@ -3,11 +3,14 @@
 /** What a unit of memory is of bytes. */
 export const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 
-/** @type {[number, string][]} */
-const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+/** Rising, each with where the next one begins: 1,000 unless said. @typedef {[number, string, number?][]} Scale */
 
-/** @type {[number, string][]} */
-const COUNTS = [[1e12, "T"], [1e9, "B"], [1e6, "M"]];
+/** @type {Scale} */
+const PREFIXES = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"], [1e15, "P"], [1e18, "E", Infinity]];
+/** @type {Scale} */
+const COUNTS = [[1e6, "M"], [1e9, "B"], [1e12, "T", Infinity]];
+/** @type {Scale} */
+const TIMES = [[1e-6, "µs"], [1e-3, "ms"], [1, "s", 120], [60, "min", 120], [3600, "h", 48], [86400, "days", Infinity]];
 
 /** @type {Record<string, number>} */
 const FACTORS = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
@@ -59,43 +62,49 @@ export function gigabytes(bytes, unit) {
     return value < 0 ? `−${text}` : text;
 }
 
+/** In the first unit where it stays below the next as it is written: 999.6 ms is 1.00 s, not 1,000 ms. @param {number} value @param {Scale} scale @param {Digits} write @returns {[string, string]} */
+function inScale(value, scale, write) {
+    for (const [factor, name, most = 1000] of scale) {
+        const text = write(value / factor);
+        if (Math.abs(value / factor) < most && !(Math.abs(Number(text.replaceAll(",", ""))) >= most)) return [text, name];
+    }
+    const [factor, name] = scale.at(-1);
+    return [write(value / factor), name];
+}
+
 /** @param {number} value @param {string} [unit] @param {Digits} [write] */
 export function scaled(value, unit = "", write = digits) {
-    for (const [factor, prefix] of PREFIXES) {
-        if (Math.abs(value) >= factor) return `${write(value / factor)} ${prefix}${unit}`;
-    }
-    return unit === "" ? write(value) : `${write(value)} ${unit}`;
+    const [text, prefix] = inScale(value, PREFIXES, write);
+    return prefix + unit === "" ? text : `${text} ${prefix}${unit}`;
 }
 
 /** Counts of parameters and tokens, in the words of the trade. @param {number} value */
 export function count(value) {
-    for (const [factor, suffix] of COUNTS) {
-        if (value >= factor) return `${digits(value / factor)} ${suffix}`;
-    }
-    return GROUPED.format(value);
+    return value >= 1e6 ? inScale(value, COUNTS, digits).join(" ") : GROUPED.format(value);
 }
 
 /** @param {number} value_s @param {Digits} [write] */
 export function seconds(value_s, write = digits) {
-    const size = Math.abs(value_s);
-    if (size === 0) return "0 s";
-    if (size < 1e-3) return `${write(value_s * 1e6)} µs`;
-    if (size < 1) return `${write(value_s * 1e3)} ms`;
-    if (size < 120) return `${write(value_s)} s`;
-    if (size < 7200) return `${write(value_s / 60)} min`;
-    return size < 172800 ? `${write(value_s / 3600)} h` : `${write(value_s / 86400)} days`;
+    return value_s === 0 ? "0 s" : inScale(value_s, TIMES, write).join(" ");
 }
 
-/** @param {number} ratio @param {Digits} [write] */
+/** What is less is what rounding left of nothing. */
+const LEAST_SHARE = 1e-9;
+
+/** A little is not nothing. @param {number} ratio @param {Digits} [write] */
 export function percent(ratio, write = (value) => value.toFixed(1)) {
     const value = ratio * 100;
-    return `${Math.abs(value) < 0.05 ? "0" : write(value)} %`;
+    return `${Math.abs(ratio) < LEAST_SHARE ? "0" : Math.abs(value) < 0.05 ? "<0.1" : write(value)} %`;
 }
 
-/** A signed difference against a base. @param {number} now @param {number} before */
+/** Differences below this share are noise to a reader. */
+export const LEAST_CHANGE = 0.0005;
+
+/** A signed difference against a base, "same" where it is noise. @param {number} now @param {number} before */
 export function change(now, before) {
     if (now / before >= FROM_FACTOR) return `×${digits(now / before)}`;
     const ratio = now / before - 1;
+    if (Math.abs(ratio) < LEAST_CHANGE) return "same";
     return `${ratio < 0 ? "−" : "+"}${Math.abs(ratio * 100).toFixed(1)} %`;
 }
 

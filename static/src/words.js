@@ -1,5 +1,5 @@
 /** Settings whose values say little by themselves, as a reader would say them. */
-import { gigabytes, percent, scaled } from "./units.js";
+import { exact, gigabytes, percent, scaled } from "./units.js";
 
 const STATES = { optimizer: "optimizer states", parameters: "parameters", activations: "activations" };
 /** @type {Record<string, string>} */
@@ -49,7 +49,7 @@ const SPOKEN = {
     "/workload/adapter": adapted,
     "/workload/offload": offloaded,
     "/workload/recompute": recomputed,
-    "/cluster/nodes": (nodes) => `${nodes} nodes`,
+    "/cluster/nodes": (nodes) => `${exact(nodes)} node${nodes === 1 ? "" : "s"}`,
 };
 
 /**

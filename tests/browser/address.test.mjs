@@ -24,6 +24,8 @@ const MISREAD = [
     [`${PLAN}&sp=yes&mbs=-1&sw=unknown&pp=unknown`, 'sp “yes” (there are 0, 1); mbs “-1” (a whole number is meant); pp “unknown” (a whole number is meant)'],
     [`${PLAN}&extra={`, 'extra “{” (a JSON object is meant)'],
     [`${PLAN}&view=step&at=noon&by=luck`, 'at “noon” (seconds are meant); by “luck” (there are activity, fill, pipeline, tensor, data, context, expert)'],
+    [`${PLAN}&view=step&lanes=some&marks=1,noon&sum=1,2,3&beside=luck`, 'lanes “some” (there are compute); marks “1,noon” (two times in seconds are meant); '
+        + 'sum “1,2,3” (two times in seconds are meant); beside “luck” (a pointer and a value are meant, as in /parallelism/pipeline=4)'],
     ['/#config=bm90', 'the config (the link is damaged)'],
     [`${PLAN}&view=search&s.objective=glory&s.limit=7&s.tensor=8,x&s.sequence=true&s.recompute=some&s.offload=optimizer`,
         's.objective “glory” (there are throughput, time_to_train, cost, accelerators, energy); s.limit “7” (there are 20, 50, 100); '

@@ -272,6 +272,31 @@ describe('the controls', () => {
     });
 });
 
+describe('without a model', () => {
+    for (const width of [1400, 390]) {
+        it(`a config.json can be pasted from the first screen, ${width} px wide`, async () => {
+            await inTab(browser, server, { width, height: 844 }, async (tab) => {
+                const { page } = tab;
+                await page.getByRole('button', { name: 'paste its config.json' }).click();
+                await becomes(() => page.evaluate(() => document.activeElement.id), 'field-config');
+                const { request } = await answering(tab, () => page.evaluate((text) => {
+                    document.activeElement.value = text;
+                    document.activeElement.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertFromPaste' }));
+                }, JSON.stringify(llama)));
+                assert.equal(request.model.config.model_type, 'llama');
+            });
+        });
+    }
+
+    it('the name of the part is read whole', async () => {
+        await inTab(browser, server, { path: '/?acc=nvidia-rtx-pro-6000-blackwell-server&nodes=1' }, async ({ page }) => {
+            const part = page.locator('#field-accelerator');
+            await becomes(async () => (await part.getAttribute('title')).startsWith('NVIDIA'), true);
+            assert.match(await seen(page.locator('.part')), /^NVIDIA RTX PRO 6000 Blackwell Server Edition · /);
+        });
+    });
+});
+
 describe('a file dropped on a narrow page', () => {
     it('opens the settings, where it is told what was read', async () => {
         await inTab(browser, server, { width: 390, height: 844 }, async ({ page }) => {

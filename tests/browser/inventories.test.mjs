@@ -207,7 +207,7 @@ describe('one inventory', () => {
                 /network card missing 1 r1-gpu03 network cards 7, but 8 on 22 others/])
                 assert.match(wrong, new RegExp(words.source.replaceAll(' ', ' ?')));
             const pool = page.locator('[data-pool=h100]');
-            assert.match(await seen(pool.locator('.key').last()), /17 usable.*≠ 4 differs.*D 1 drained.*X 1 down.*M 1 missing/);
+            assert.match(await seen(pool.locator('.key').last()), /17 usable.*≠ 4 not as expected.*D 1 drained.*X 1 down.*M 1 missing/);
 
             await pool.getByTestId('rack').focus();
             await page.keyboard.press('ArrowRight');
@@ -277,6 +277,39 @@ describe('one inventory', () => {
             await fitsAcross(page);
         });
         await api.inventory('huge', { name: 'Huge', pools: [{ name: 'h100', nodes: 1, node }] });
+    });
+});
+
+describe('many pools', () => {
+    const pools = Array.from({ length: 40 }, (_, at) => String(at + 1).padStart(3, '0'));
+    const parts = ['nvidia-h100-sxm5-80gb', 'nvidia-h200-sxm-141gb'];
+
+    it('are one drawing and a table with the bad ones first, and what is said of many is said once', async () => {
+        await api.inventory('campus', { name: 'Campus', pools: pools.map((pool, at) => ({ name: `rack-${pool}`, nodes: 8, hosts: [`k${pool}-n[01-08]`],
+            node: { accelerator: parts[at % 2], accelerators: 8 } })) });
+        const names = pools.flatMap((pool) => Array.from({ length: 8 }, (_, at) => `k${pool}-n0${at + 1}`));
+        await api.observe('campus', 'slurm', slurm(names, { 'k020-n03': ['IDLE+DRAIN', 'fan'] }));
+        await inTab(browser, server, at('&p.inv=campus'), async ({ page }) => {
+            const panel = page.getByTestId('many-pools');
+            const rows = panel.getByRole('grid', { name: 'Pools' }).locator('tbody tr');
+            await becomes(() => rows.count(), 40);
+            assert.equal(await page.getByTestId('rack').count(), 1);
+            await panel.getByRole('button', { name: 'Pool', exact: true }).click();
+            await becomes(async () => (await seen(rows.first())).startsWith('rack-001'), true, 'sorted by name');
+            const bad = panel.locator('tr[data-key="rack-020"]');
+            assert.match(await seen(bad), /1 drained.*Plan without this host: 7 nodes/);
+            assert.ok(await page.getByTestId('troubles').locator('tbody tr').count() < 5, 'the same of twenty pools is one row');
+            await becomes(async () => await page.getByTestId('guessed').locator('tbody tr').count() > 0, true);
+            assert.match(await seen(page.getByTestId('guessed')), /rack-001, rack-0\d\d, rack-0\d\d and \d+ more/);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 4000, 'a few screens');
+            await expectAccessible(page, 'many pools');
+            await page.setViewportSize({ width: 390, height: 844 });
+            await fitsAcross(page);
+            await bad.getByRole('button', { name: 'Plan without this host: 7 nodes' }).click();
+            await page.locator('#field-inventory').waitFor({ state: 'attached' });
+            assert.equal(await page.locator('#field-nodes').inputValue(), '7');
+        });
+        await api.remove('campus');
     });
 });
 

@@ -441,6 +441,12 @@ describe('the palette', () => {
             await box.waitFor();
             await page.keyboard.press('Escape');
             await becomes(() => page.evaluate(() => document.activeElement.id), 'field-globalBatch', 'the focus comes back');
+            await page.waitForSelector('[data-testid="what-if"][data-ready="true"]');
+            await page.keyboard.press('Control+k');
+            await box.pressSequentially('what if micro');
+            await becomes(() => seen(options.first()), 'What if: Micro-batch 2');
+            const asked = await answering(tab, () => page.keyboard.press('Enter'));
+            assert.equal(asked.request.workload.micro_batch_size, 2);
             await page.locator('main').focus();
             await page.keyboard.press('?');
             assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /Ctrl K.*Explain every number/);

@@ -13,7 +13,7 @@ import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/p
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
-import { borneOut } from '../../static/src/units.js';
+import { borneOut, change, count, percent, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
 
 describe('a verdict', () => {
@@ -34,6 +34,23 @@ describe('digits', () => {
     it('are none where the spread hides the value', () => {
         for (const [value, spread, text] of [[0.003, 7.2, 'under 1'], [0, 7.2, 'under 1'], [-4, 30, 'under 10'], [0.02, 0.3, 'under 0.1']])
             assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+});
+
+describe('units', () => {
+    it('are the next ones where rounding reaches them', () => {
+        for (const [written, text] of [[seconds(0.9996), '1.00 s'], [seconds(0.999), '999 ms'], [seconds(0.00099999), '1.00 ms'], [seconds(119.96), '2.00 min'],
+            [seconds(0), '0 s'], [seconds(-0.5), '-500 ms'], [seconds(172799.9), '2.00 days'], [scaled(999.96e3), '1.00 M'], [scaled(999e3, 'B'), '999 kB'],
+            [scaled(0.5, 'B'), '0.500 B'], [count(999999), '999,999'], [count(999.96e6), '1.00 B'], [seconds(0.999, (value) => borneOut(value, value / 5)), '1.0 s']])
+            assert.equal(written, text);
+    });
+
+    it('of a share say that it is little, not nothing', () => {
+        assert.deepEqual([0, 1e-16, 0.0003, 0.0005, 0.123].map((ratio) => percent(ratio)), ['0 %', '0 %', '<0.1 %', '0.1 %', '12.3 %']);
+    });
+
+    it('of a change are a share, a factor, or none where it is noise', () => {
+        assert.deepEqual([1, 1.0004, 1.001, 0.9, 3].map((now) => change(now, 1)), ['same', 'same', '+0.1 %', '−10.0 %', '×3.00']);
     });
 });
 
@@ -94,6 +111,7 @@ describe('the next part', () => {
     it('is no question of a stored inventory, nor half of one node', () => {
         const ids = movesOf({ ...emptyPlan(), inventory: 'north', accelerator: 'a' }, parts).map(({ id }) => id);
         assert.ok(!ids.includes('part') && !ids.includes('half') && ids.includes('twice'), ids.join());
+        assert.equal(movesOf({ ...emptyPlan(), nodes: 2048 }, parts).find(({ id }) => id === 'half').title, 'Half: 1,024 nodes');
     });
 });
 

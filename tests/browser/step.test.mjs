@@ -128,6 +128,16 @@ describe('the second view', () => {
         });
     });
 
+    it('of a plan without an answer says that once, and draws when it has one', async () => {
+        await inTab(browser, server, { path: '/?example=llama-8b&nodes=1&tp=7&view=step', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            await page.locator('#view .unanswered').waitFor();
+            assert.equal(await page.getByTestId('problem').count(), 0);
+            await answering(tab, () => page.getByRole('button', { name: 'Reset the parallelism' }).click());
+            await stepReady(page);
+        });
+    });
+
     it('says what the service refuses, and draws again when that is mended', async () => {
         const faults = ['422 POST /api/v1/timelines'];
         await inTab(browser, server, { faults }, async (tab) => {
@@ -335,7 +345,7 @@ describe('the timeline', () => {
             await page.getByTestId('stages').locator('tbody tr').first().waitFor();
             const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim().replace(/, explain .*/, ''))));
-            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 0.0005 ? '0 %' : `${(100 * idle).toFixed(1)} %`)));
+            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 1e-9 ? '0 %' : idle < 0.0005 ? '<0.1 %' : `${(100 * idle).toFixed(1)} %`)));
             const at = spansOf(timeline, 'backward', 1)[4];
             const on = await placesOn(page, timeline);
             await page.getByTestId('timeline-plot').click({ position: on.middle(at) });
@@ -526,6 +536,7 @@ describe('the sharding map', () => {
                 return data.filter((part, at) => at % 4 === 3 && part > 0).length / (data.length / 4);
             });
             assert.ok(covered > 0 && covered < 0.25, `lines leave the cells to be seen: ${covered}`);
+            assert.match(await seen(page.getByTestId('moving')), /The map draws the links of the chosen stage alone.*Now it is stage 0\./);
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
             await unfold(page.getByTestId('devices'));

@@ -35,7 +35,7 @@ describe('a change of the plan', () => {
 
             await answering(tab, () => choose(page, 'zero', '2'));
             assert.ok(await button(page, 'Redo').isDisabled(), 'a new change ends what was undone');
-            assert.equal(await seen(button(page, 'Undo')), '↶ Undo zero stage 1 → 2');
+            assert.equal(await seen(button(page, 'Undo')), '↶ Undo ZeRO stage 1 → 2');
         });
     });
 
@@ -81,6 +81,8 @@ describe('a change of the plan', () => {
         assert.equal(words({ hub: 'a/b', example: '' }), 'model a/b');
         assert.equal(words({ config: {}, example: '' }), 'model a pasted config');
         assert.equal(words({ recompute: '' }), 'recompute selective → unknown');
-        assert.equal(words({ extra: { parallelism: { context: 2 } } }), 'further settings');
+        const aside = { extra: { workload: { offload: { optimizer: 'cpu' } } } };
+        assert.equal(words(aside), 'optimizer states in host memory');
+        assert.equal(changeWords({ ...plan, ...aside }, plan), 'without optimizer states in host memory');
     });
 });

@@ -7,7 +7,7 @@
  * @typedef {{key: string, title: string, head: any}} SheetColumn
  */
 import { html } from "../html.js";
-import { change } from "../units.js";
+import { change, LEAST_CHANGE } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { signed } from "../widgets/values.js";
@@ -15,8 +15,6 @@ import { signed } from "../widgets/values.js";
 /** A longer text is read rather than seen: it is not set in bold. */
 const MOST_BOLD = 40;
 
-/** Differences below this share are noise to a reader. */
-const LEAST_CHANGE = 0.0005;
 
 /** @param {Row} row @param {number} value @param {number} before @returns {string} "" where they are alike */
 function deltaText({ signed: isAmount, write }, value, before) {

@@ -8,7 +8,7 @@ import { Notes } from "../planner/details.js";
 import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
 import { Fold } from "../widgets/fold.js";
-import { called } from "../widgets/words.js";
+import { called, Help, known } from "../widgets/words.js";
 import { Answered } from "./answered.js";
 import { said, say } from "./columns.js";
 import { Baseline, Sheet } from "./sheet.js";
@@ -100,7 +100,7 @@ function Columns({ answer }) {
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`
-                    <li key=${situation}>${words} <b>${strategy ? called("ways", strategy) : "None that fits here is for that."}</b></li>`)}</ul>`}<//>
+                    <li key=${situation}>${words} <b>${strategy ? called("ways", strategy) : known("help", "no_way")}</b></li>`)}</ul>`}<//>
             <${Notes} title="Warnings" items=${answer.warnings} tone="warn" testid="compare-warnings" />
             <${Notes} title="Assumptions" items=${answer.assumptions} testid="compare-assumptions" /></div>`;
 }
@@ -110,7 +110,7 @@ export function Strategies() {
     const questions = questionsOf(plan.value, fixed);
     return html`
         <${Answered} title="Strategies on your model and cluster" id="strategies" asked=${questions} request=${questions.others} ask=${ask} head=${html`
-            <${Check} on=${!fixed} set=${(on) => say({ fixed: on ? "" : "1" })}>Each chooses its micro-batch and recomputation<//>`}>${(answer) => html`
+            <${Check} on=${!fixed} set=${(on) => say({ fixed: on ? "" : "1" })}><${Help} of="free" /><//>`}>${(answer) => html`
             <${Recommendation} answer=${answer} /><${Columns} answer=${answer} />`}
         <//>`;
 }

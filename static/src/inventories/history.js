@@ -9,6 +9,7 @@ import { Fold } from "../widgets/fold.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
+import { Help } from "../widgets/words.js";
 import { Age } from "./parts.js";
 import { named, when } from "./words.js";
 import { goBack } from "./writes.js";
@@ -28,7 +29,7 @@ export function Diff({ diff }) {
             ${hosts?.added.length > 0 ? html`<li>hosts added: ${named(hosts.added)}</li>` : null}
             ${hosts?.removed.length > 0 ? html`<li>hosts removed: ${named(hosts.removed)}</li>` : null}
             ${hosts?.moved.map(({ hosts: moved, from, to }) => html`<li key=${from + to}>hosts moved from ${from} to ${to}: ${named(moved)}</li>`)}
-            ${hosts === null ? html`<li>the specs name too many hosts to compare them by name</li>` : null}
+            ${hosts === null ? html`<li><${Help} of="incomparable" /></li>` : null}
         </ul>
         <${Fold} title="As JSON" count=${exact(changes.length)} testid="diff-json">${() => html`
             <button type="button" onClick=${() => copy(JSON.stringify(diff, null, 2), "JSON copied")}>Copy</button>

@@ -6,12 +6,12 @@
  * @typedef {{name: string, state: State, says: string[]}} Host
  * @typedef {{name: string, accelerator: string | null, nodes: number, accelerators: number, usable: number, named: boolean,
  *            hosts: Host[]}} Pool
- * @typedef {{title: string, pool: string, hosts: string[], count: number, says: string, source: string, since: string}} Trouble
+ * @typedef {{title: string, pools: string[], hosts: string[], count: number, says: string, source: string, since: string}} Trouble
  */
 import { expand, shortOf } from "./names.js";
 import { valueOf } from "../widgets/values.js";
 import { called } from "../widgets/words.js";
-import { labelOf, many } from "./words.js";
+import { alike, labelOf, many } from "./words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
 const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
@@ -52,25 +52,31 @@ function mark(host, state, says) {
 /** Hosts that cannot be used, and those that nobody expected. @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function absent(hosts) {
     const rows = /** @type {const} */ (["drained", "down"]).flatMap((title) => hosts[title].map((group) => ({
-        title, pool: "", hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
+        title, pools: /** @type {string[]} */ ([]), hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
         since: group.since ?? "" })));
     const others = /** @type {const} */ (["missing", "unexpected"]).filter((title) => hosts[title].length > 0).map((title) => ({
-        title, pool: "", hosts: hosts[title], count: expand(hosts[title]).length, says: called("says", title), source: "", since: "" }));
+        title, pools: /** @type {string[]} */ ([]), hosts: hosts[title], count: expand(hosts[title]).length, says: called("says", title), source: "", since: "" }));
     return [...rows, ...others];
 }
 
 /** @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function contradicted(hosts) {
     return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
-        title: called("unequal", field), pool, hosts: list, count: expand(list).length, source, since: "",
+        title: called("unequal", field), pools: [pool], hosts: list, count: expand(list).length, source, since: "",
         says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
+}
+
+/** What is said of many pools alike, once. @param {Trouble[]} troubles @returns {Trouble[]} */
+function together(troubles) {
+    return alike(troubles, ({ title, says, source }) => `${title} ${says} ${source}`).map((rows) => ({ ...rows[0], pools: rows.flatMap(({ pools }) => pools),
+        hosts: rows.flatMap(({ hosts }) => hosts), count: rows.reduce((sum, { count }) => sum + count, 0) }));
 }
 
 /** Hosts that one source sees otherwise than most of their pool. @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function unequal(hosts) {
-    return hosts.unequal.map(({ pool, hosts: list, field, usual, alike, observed, source }) => ({
-        title: called("unequal", field), pool, hosts: list, count: expand(list).length, source, since: "",
-        says: `${labelOf(field)} ${valueOf(field, observed)}, but ${valueOf(field, usual)} on ${many(alike, "other")}` }));
+    return hosts.unequal.map(({ pool, hosts: list, field, usual, alike: others, observed, source }) => ({
+        title: called("unequal", field), pools: [pool], hosts: list, count: expand(list).length, source, since: "",
+        says: `${labelOf(field)} ${valueOf(field, observed)}, but ${valueOf(field, usual)} on ${many(others, "other")}` }));
 }
 
 /** What is wrong with a host, and a state by itself. */
@@ -88,15 +94,15 @@ export function clusterOf(inventory, observations) {
         for (const name of facts.groups.flatMap(({ hosts }) => expand(hosts))) if (find(name)) mark(find(name).host, "usable", "");
     }
     const { hosts } = inventory.status;
-    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: /** @type {string[]} */ ([]),
+    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pools: [pool.name], hosts: /** @type {string[]} */ ([]),
         count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
-    const troubles = [...absent(hosts), ...unknown, ...contradicted(hosts), ...unequal(hosts)];
+    const troubles = [...absent(hosts), ...unknown, ...together(contradicted(hosts)), ...unequal(hosts)];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {
             const found = find(name);
             if (found === null) continue;
             mark(found.host, AWAY.includes(row.title) ? /** @type {State} */ (row.title) : "differs", `${row.title}: ${row.says}`);
-            if (!row.pool.split(", ").includes(found.pool.name)) row.pool = row.pool === "" ? found.pool.name : `${row.pool}, ${found.pool.name}`;
+            if (!row.pools.includes(found.pool.name)) row.pools.push(found.pool.name);
         }
     }
     return { pools, troubles };

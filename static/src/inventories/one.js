@@ -1,5 +1,5 @@
 /** One inventory: its pools drawn, what is wrong with hosts, what was guessed, who saw it when, and the plans on it. */
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { fetchObservations, readSpec } from "../state/api-inventories.js";
@@ -14,11 +14,12 @@ import { History } from "./history.js";
 import { clusterOf } from "./hosts.js";
 import { Help } from "../widgets/words.js";
 import { Age, Go } from "./parts.js";
-import { PoolCard } from "./pools.js";
-import { labelOf, many, named, reasonOf, when } from "./words.js";
+import { Pools } from "./pools.js";
+import { alike, labelOf, many, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
 const MOST_ROWS = 20;
+const MOST_POOLS = 3;
 
 /** Of an inventory; the service tells no more with it. */
 const MOST_PLANS = 100;
@@ -31,23 +32,22 @@ async function loadOne(slug, abort) {
 
 /** @param {{troubles: import("./hosts.js").Trouble[]}} props */
 function Troubles({ troubles }) {
-    const [most, setMost] = useState(MOST_ROWS);
     return html`
         <${Panel} title="Hosts with problems" id="troubles">
             ${troubles.length === 0 ? html`<p class="good">None that a source tells of.</p>` : html`
-                <${Plain} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "~Pool", "Source", "Since"]}
-                    rows=${troubles.slice(0, most).map(({ title, count, hosts, says, pool, source, since }) =>
-                        [html`<b>${title}</b>`, exact(count), named(hosts), says, pool, source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}
-            ${troubles.length > most ? html`<p class="more"><button type="button" onClick=${() => setMost(Infinity)}>Show all ${exact(troubles.length)}</button></p>` : null}
+                <${Plain} label="Hosts with problems" most=${MOST_ROWS} columns=${["What", "#Hosts", "~Which", "~Why", "~Pool", "Source", "Since"]}
+                    rows=${troubles.map(({ title, count, hosts, says, pools, source, since }) =>
+                        [html`<b>${title}</b>`, exact(count), named(hosts), says, named(pools, MOST_POOLS), source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}
         <//>`;
 }
 
-/** @param {{guesses: import("./guesses.js").Guess[]}} props */
+/** What was taken for several pools alike is told once. @param {{guesses: import("./guesses.js").Guess[]}} props */
 export function Guesses({ guesses }) {
-    if (guesses.length === 0) return html`<p class="good">Nothing: all that a plan rests on is said.</p>`;
+    if (guesses.length === 0) return html`<p class="good"><${Help} of="all_said" /></p>`;
     return html`
-        <${Plain} label="Guessed fields" columns=${["Pool", "Field", "Taken", "~Why"]}
-            rows=${guesses.map(({ pool, field, value, why }) => [pool, labelOf(field), valueOf(field, value), why])} />`;
+        <${Plain} label="Guessed fields" most=${MOST_ROWS} columns=${["Pool", "Field", "Taken", "~Why"]}
+            rows=${alike(guesses, ({ field, value, why }) => `${field} ${value} ${why}`).map(([first, ...others]) =>
+                [named([first, ...others].map(({ pool }) => pool), MOST_POOLS), labelOf(first.field), valueOf(first.field, first.value), first.why])} />`;
 }
 
 /** Read by itself: of a vast spec it comes later than the rest. @param {{inventory: Api.Inventory}} props */
@@ -66,7 +66,7 @@ function Sources({ sources }) {
     return html`
         <${Plain} label="Observations" columns=${["Source", "~Format", "Seen", "Counts for", "#Hosts", "Changed"]}
             rows=${sources.map(({ source, format, observed_at: at, stale_after_s: after_s, stale, hosts, changed_at: changed }) => [source, format,
-                html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s), exact(hosts), html`<${Age} of=${changed} />`])} />`;
+                html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s, exact), exact(hosts), html`<${Age} of=${changed} />`])} />`;
 }
 
 /** @type {Record<string, string[]>} */
@@ -116,7 +116,7 @@ export function One({ slug }) {
             <${Waiting} of=${loaded} what="the inventory" />
             ${value === null ? null : html`
                 <${Head} inventory=${value.inventory} />
-                <div class="pools">${cluster.pools.map((pool) => html`<${PoolCard} key=${pool.name} slug=${slug} pool=${pool} />`)}</div>
+                <${Pools} slug=${slug} pools=${cluster.pools} />
                 <${Troubles} troubles=${cluster.troubles} />
                 <${Panel} title="Observations" id="observed"><${Sources} sources=${value.observations} /><//>
                 <${Panel} title="Saved plans" id="plans-on"><${Plans} plans=${value.inventory.status.plans} /><//>

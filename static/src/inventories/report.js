@@ -11,9 +11,10 @@ import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { labelOf, many, named } from "./words.js";
+import { alike, labelOf, many, named } from "./words.js";
 
 const MOST_ROWS = 200;
+const MOST_POOLS = 20;
 
 /** Without these no plan can be made, or only on what is assumed. */
 const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_count", "nic_bytes_per_s"];
@@ -49,14 +50,16 @@ export function Fields({ pool, files }) {
 
 /** @param {{pools: Api.ParsedPool[], files: Api.ParsedFile[]}} props */
 function Pools({ pools, files }) {
+    const folds = pools.map((pool) => html`
+        <${Fold} key=${pool.name} title="Every field of ${pool.name}" count=${exact(Object.keys(pool.fields).length)} testid="fields">${() =>
+            html`<${Fields} pool=${pool} files=${files} />`}<//>`);
     return html`
-        <${Plain} label="Pools that were read" columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
+        <${Plain} label="Pools that were read" most=${MOST_POOLS} columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
             rows=${pools.map(({ name, accelerator, nodes, accelerators: count, hosts, groups }) => [name,
                 accelerator === null ? html`<span class="bad">not settled</span>` : partName(accelerator), exact(nodes), exact(count), named(hosts),
                 groups.filter(({ state }) => state === "drained" || state === "down")
                     .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`).join("; ")])} />
-        ${pools.map((pool) => html`<${Fold} key=${pool.name} title="Every field of ${pool.name}" count=${exact(Object.keys(pool.fields).length)} testid="fields">${() =>
-            html`<${Fields} pool=${pool} files=${files} />`}<//>`)}`;
+        ${pools.length > MOST_POOLS ? html`<${Fold} title="Every field of each pool" count=${exact(pools.length)} testid="all-fields">${() => folds}<//>` : folds}`;
 }
 
 /** Why a name decides no part. @param {{name?: string, why?: string}} open */
@@ -89,7 +92,8 @@ function Missing({ report }) {
     if (report.unresolved.length === 0 && gaps.length === 0) return html`<p class="good">Nothing that a plan needs.</p>`;
     return html`
         <ul class="notes">${report.unresolved.map((open) => html`<${Unsettled} key=${open.pool} open=${open} />`)}
-            ${gaps.map(({ name, lacks }) => html`<li key=${name}>pool ${name}: no file says ${lacks.map(labelOf).join(", ")}</li>`)}</ul>`;
+            ${alike(gaps, ({ lacks }) => lacks.join()).map(([{ name, lacks }, ...others]) => html`
+                <li key=${name}>pool ${named([name, ...others.map((other) => other.name)])}: no file says ${lacks.map(labelOf).join(", ")}</li>`)}</ul>`;
 }
 
 /** @param {{report: Api.ParsedInventory}} props */
@@ -97,9 +101,8 @@ function Odd({ report: { warnings, files } }) {
     if (warnings.length === 0) return html`<p class="good"><${Help} of="understood" /></p>`;
     return html`
         <${Plain} label="What is odd" columns=${["File", "#Line", "~What", "#Times"]}
-            rows=${warnings.slice(0, MOST_ROWS).map(({ message, file, line, count }) =>
-                [file === undefined ? "all together" : files[file].name || "text", line ? exact(line) : "", message, exact(count ?? 1)])} />
-        ${warnings.length > MOST_ROWS ? html`<p class="muted">and ${many(warnings.length - MOST_ROWS, "more line")} of this kind</p>` : null}`;
+            most=${MOST_ROWS} rows=${warnings.map(({ message, file, line, count }) =>
+                [file === undefined ? "all together" : files[file].name || "text", line ? exact(line) : "", message, exact(count ?? 1)])} />`;
 }
 
 /** @param {{report: Api.ParsedInventory}} props */

@@ -25,6 +25,18 @@ export function when(time) {
 /** @param {string} field */
 export const labelOf = (field) => called("fields", field);
 
+/**
+ * Those that say the same of several, together and in their order.
+ * @template T
+ * @param {T[]} items @param {(item: T) => string} keyOf @returns {T[][]}
+ */
+export function alike(items, keyOf) {
+    /** @type {Map<string, T[]>} */
+    const groups = new Map();
+    for (const item of items) groups.set(keyOf(item), [...groups.get(keyOf(item)) ?? [], item]);
+    return [...groups.values()];
+}
+
 /** Why a saved plan stands as it does, as far as it is said. @param {Pick<Api.PlanItem, "reason" | "evaluation">} plan */
 export function reasonOf({ reason, evaluation }) {
     return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
@@ -32,8 +44,8 @@ export function reasonOf({ reason, evaluation }) {
 
 const MOST_NAMES = 8;
 
-/** Names and ranges, the first of them. @param {string[]} hosts */
-export function named(hosts) {
-    const more = hosts.length - MOST_NAMES;
-    return hosts.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${exact(more)} more` : "");
+/** Names and ranges, the first of them. @param {string[]} names @param {number} [most] */
+export function named(names, most = MOST_NAMES) {
+    const more = names.length - most;
+    return names.slice(0, most).join(", ") + (more > 0 ? ` and ${exact(more)} more` : "");
 }

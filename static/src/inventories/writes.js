@@ -3,6 +3,7 @@ import { deleteInventory, fetchSpecText, putInventory, restoreInventory } from "
 import { asProblem } from "../state/store.js";
 import { tell } from "../shell/share.js";
 import { noteWrite } from "../widgets/load.js";
+import { known } from "../widgets/words.js";
 import { goTo } from "./parts.js";
 
 /** Where a write fails it says why, until that is read. @param {() => Promise<void>} act */
@@ -12,7 +13,7 @@ async function write(act) {
     } catch (error) {
         const problem = asProblem(error);
         if (problem === null) return;
-        const why = problem.status === 412 ? "somebody changed it meanwhile; look at it again first" : problem.errors[0]?.detail ?? problem.detail;
+        const why = problem.status === 412 ? known("help", "meanwhile") : problem.errors[0]?.detail ?? problem.detail;
         tell(`Nothing was changed: ${why}`, { words: "Understood", act: noteWrite });
     }
 }

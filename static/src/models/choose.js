@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { ConfigForm } from "../planner/model-picker.js";
 import { hasModel } from "../state/plan.js";
 import { plan } from "../state/store.js";
+import { Help } from "../widgets/words.js";
 import { choose, chosen, known, OWN, planIt, readyModels, waiting } from "./state.js";
 
 /** @param {{slot: import("./state.js").Slot, label: string}} props */
@@ -39,7 +40,7 @@ export function Choose({ slot, label }) {
             <${Hub} slot=${slot} label=${label} />
             ${name === OWN ? html`
                 <details open=${!hasModel(plan.value)}><summary>Paste or drop a config.json</summary>
-                    <p class="muted">It becomes the model of your plan, and stays in the link.</p><${ConfigForm} /></details>` : null}
+                    <p class="muted"><${Help} of="own_config" /></p><${ConfigForm} /></details>` : null}
             ${problem ? html`<p class="bad"><b>${problem.title}</b> ${problem.errors[0]?.detail ?? problem.detail}</p>` : null}
             ${name !== "" && !problem ? html`<p><button type="button" onClick=${() => planIt(name)}>Plan with this model</button></p>` : null}
         </div>`;

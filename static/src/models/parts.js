@@ -4,7 +4,7 @@ import { count, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Scroll } from "../widgets/scroll.js";
-import { called } from "../widgets/words.js";
+import { called, Help } from "../widgets/words.js";
 import { FactNum, partsOf, ROLES, roleLook, TOTAL } from "./figures.js";
 
 const MAP_PX = 150;
@@ -63,7 +63,7 @@ export function Parts({ shown }) {
     return html`
         <section class="panel" aria-labelledby="panel-parts" data-testid="parts">
             <header class="panel-head"><h2 id="panel-parts">What it is made of</h2>
-                <p class="key">width: parameters of a run of layers; height: share of a tensor</p></header>
+                <p class="key"><${Help} of="parts" /></p></header>
             ${shown.map(({ slot, info, title }) => html`
                 <figure key=${slot} class="drawn-step"><figcaption>${title}</figcaption><${Picture} info=${info} most=${most} title=${title} /></figure>`)}
             <${Scroll} label="Parts of the model">

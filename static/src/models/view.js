@@ -8,7 +8,7 @@ import { Layers } from "./layers.js";
 import { Parts } from "./parts.js";
 import { known, start, waiting } from "./state.js";
 import { TensorTable } from "./tensors.js";
-import { worded } from "../widgets/words.js";
+import { Help, worded } from "../widgets/words.js";
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
 function Facts({ shown }) {
@@ -20,7 +20,7 @@ function Facts({ shown }) {
             <h2 id="panel-facts">At a glance</h2>
             <${Scroll} label="Figures of the models">
                 <table class="figures tight side-by-side">
-                    <caption class="visually-hidden">Figures of each model; rows that differ are marked</caption>
+                    <caption class="visually-hidden"><${Help} of="model_figures" /></caption>
                     <thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th>
                         ${shown.map(({ slot, title }) => html`<th key=${slot} scope="col"><b>${title}</b></th>`)}</tr></thead>
                     <tbody>${facts.map((fact) => html`
@@ -39,7 +39,7 @@ function Doubts({ shown }) {
     return html`
         <section class="panel" aria-labelledby="panel-doubts" data-testid="doubts">
             <h2 id="panel-doubts">Assumed or unknown</h2>
-            ${said.length === 0 ? html`<p class="muted">The config leaves nothing open that the count depends on.</p>` : said.map(({ slot, title, info }) => html`
+            ${said.length === 0 ? html`<p class="muted"><${Help} of="nothing_open" /></p>` : said.map(({ slot, title, info }) => html`
                 <div key=${slot}>${shown.length > 1 ? html`<h3>${title}</h3>` : null}
                     <ul class="notes">${info.warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul></div>`)}
         </section>`;

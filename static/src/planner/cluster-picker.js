@@ -2,11 +2,14 @@
 import { html } from "../html.js";
 import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
-import { scaled } from "../units.js";
+import { exact, scaled } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { Count, errorProps, Row } from "../widgets/field.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
+
+/** Letters of a name that a list shows whole in this column. */
+const MOST_SHOWN = 38;
 
 /** @type {Record<string, string>} */
 const VENDORS = { nvidia: "NVIDIA", amd: "AMD", intel: "Intel", google: "Google", aws: "AWS" };
@@ -33,6 +36,7 @@ function AcceleratorSelect() {
         <//>
         ${known ? html`
             <p class="part muted">${[
+                known.name.length > MOST_SHOWN ? known.name : "",
                 known.memory_bytes ? memorySize(known.memory_bytes) : "",
                 known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
                 known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
@@ -65,7 +69,7 @@ function InventorySelect() {
                     <option value="" selected=${pool === ""}>Any</option>
                     ${pools.map((item) => html`
                         <option key=${item.name} value=${item.name} selected=${item.name === pool}>
-                            ${item.name} · ${item.nodes} nodes</option>`)}
+                            ${item.name} · ${exact(item.nodes)} nodes</option>`)}
                 </select>
             <//>` : null}`;
 }

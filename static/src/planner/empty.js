@@ -5,6 +5,7 @@ import { CLUSTERS, EXAMPLES, READY } from "../state/examples.js";
 import { hasCluster } from "../state/plan.js";
 import { plan, startExample } from "../state/store.js";
 import { Chips } from "../widgets/chips.js";
+import { reachConfig } from "./model-picker.js";
 import { clusterName } from "./sheet.js";
 
 /** @param {{title: string, name: string, items: [string, string][], value: string, choose: (id: string) => void}} props */
@@ -34,8 +35,8 @@ export function Empty() {
     return html`
         <section class="empty" aria-labelledby="empty-title">
             <h2 id="empty-title">Does it fit, how fast, and what binds?</h2>
-            <p>Name a model in the settings, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
-                ${" "}<code>kubectl</code> print anywhere on this page. Or start from one of these:</p>
+            <p>Name a model in the settings, or <button type="button" class="link" onClick=${reachConfig}>paste its config.json</button>, which needs no Hub. Or drop that file, or what
+                ${" "}<code>scontrol</code>, <code>nvidia-smi</code> or <code>kubectl</code> print, anywhere on this page. Or start from one of these:</p>
             <ul class="starters">${READY.map(([id, cluster]) => html`
                 <li key=${id}>
                     <button type="button" class="starter" data-example=${id} onClick=${() => startExample(id)}>

@@ -5,14 +5,12 @@
 import { html } from "../html.js";
 import { cost, rate, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";
-import { change, count, digits, percent, scaled, seconds } from "../units.js";
+import { change, count, digits, LEAST_CHANGE, percent, scaled, seconds } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { valueAt } from "../widgets/values.js";
 import { Figure } from "./figure.js";
 import { lasting, offBy, sureBy, sureSize } from "./spread.js";
 
-/** Differences below this are noise to a reader. */
-const LEAST_CHANGE = 0.0005;
 const WATT_HOUR_J = 3600;
 
 /** How far the figures of the answer may be off. */

@@ -23,12 +23,13 @@ const asked = signal("");
 const found = signal({ of: "", models: [], note: "" });
 
 const OTHERWISE = ". A whole id or a config.json works all the same";
+const OFFLINE = "The Hub is not asked here";
 
 /** @param {Api.ModelSearch} answer */
 function noteOf({ models, source, stale }) {
     if (stale) return models.length > 0 ? "The Hub does not answer: models that were loaded before"
         : "The Hub does not answer, and none that was loaded before is called so" + OTHERWISE;
-    if (source === "cache") return "Offline: models that were loaded before";
+    if (source === "cache") return models.length > 0 ? `${OFFLINE}: models that were loaded before` : `${OFFLINE}, and no model that was loaded before is called so. Paste its config.json instead`;
     return models.length === 0 ? "The Hub has no model that is called so" : "";
 }
 

@@ -9,6 +9,7 @@ import { memorySize } from "../state/prefs.js";
 import { count, exact } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { errorProps, FieldError } from "../widgets/field.js";
+import { reach } from "../widgets/reach.js";
 import { HubForm } from "./hub-form.js";
 import { readConfig } from "./read-config.js";
 
@@ -17,6 +18,12 @@ const TABS = [["hub", "Hub id"], ["config", "config.json"]];
 
 /** What the reader is looking at, before it says where the model comes from. */
 const openTab = signal(/** @type {"hub" | "config" | null} */ (null));
+
+/** To the place where a config.json is pasted. */
+export function reachConfig() {
+    openTab.value = "config";
+    requestAnimationFrame(() => reach("config"));
+}
 
 export function ConfigForm() {
     const { config } = plan.value;

@@ -1,4 +1,5 @@
 /** The distinct ranks of an estimate: what they are called, which are shown, what they hold. */
+import { exact } from "../units.js";
 import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
 
 /** More bars than this are a wall, not a comparison. */
@@ -59,7 +60,7 @@ export function nameOf(rank, of) {
 
 /** @param {Api.RankMemory} rank @param {number} of */
 export function detailOf(rank, of) {
-    const devices = `${rank.count} ${rank.count === 1 ? "device" : "devices"}`;
+    const devices = `${exact(rank.count)} ${rank.count === 1 ? "device" : "devices"}`;
     const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, ", "first and last stage": "first and last, " }[rank.role] ?? "";
     return place + devices;
 }

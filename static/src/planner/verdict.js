@@ -6,11 +6,12 @@ import { goToTab, goToTuning } from "../shell/views.js";
 import { tab } from "../state/look.js";
 import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
-import { change } from "../units.js";
+import { change, exact } from "../units.js";
 import { spoken } from "../words.js";
 import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
+import { reachConfig } from "./model-picker.js";
 import { Result } from "./result.js";
 import { movesOf, sizesThatDivide } from "./what-if/moves.js";
 
@@ -30,7 +31,7 @@ function describe({ change: patch, what: matters, with: beside }) {
             const field = fieldAt(pointer);
             const words = spoken(pointer, value);
             if (words !== "") return { own: name === matters || name === beside, text: words };
-            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
+            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : typeof value === "number" ? exact(value) : String(value ?? "unknown");
             const to = { true: "on", false: "off" }[written] ?? written;
             const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
             return open ? { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` }
@@ -112,6 +113,7 @@ export function Verdict() {
     const { phase, estimate, problem } = answer.value;
     const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
     const refused = phase === "problem" && problem;
+    const unread = refused && problem.errors.some(({ pointer }) => fieldForProblem(pointer ?? "") === "hub");
     const asks = refused ? sizesThatDivide(problem) : estimate && tab.value === "summary";
     const tone = refused ? "bad" : estimate ? fitOf(estimate)[0] : "idle";
     return html`
@@ -124,7 +126,8 @@ export function Verdict() {
             ${refused && isCut() && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
             ${refused && problem.status !== 422 ? html`
-                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
+                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button>
+                    ${unread ? html`<button type="button" class="fix" onClick=${reachConfig}><b>Paste its config.json</b></button>` : null}</div>` : null}
             ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
             ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
                 <p class="hint">No change is enough, nor are two of those that free most: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or

@@ -9,7 +9,7 @@ import { parseCount, shortCount } from "../units.js";
 import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
 import { Options } from "../widgets/options.js";
-import { called, known } from "../widgets/words.js";
+import { called, Help, known } from "../widgets/words.js";
 import { dimensionLabel, dimensionValue } from "./figures.js";
 
 /** What the service said about a member of the search. @param {{pointer: string}} props */
@@ -122,7 +122,7 @@ function Also() {
     const nameOf = (text) => all.find(([value]) => value === text)?.[1] ?? text.slice(text.indexOf(":") + 1);
     return html`
         <div class="ask">
-            <label class="row-label" for="ask-also" title="As many nodes of another part, or a whole inventory">Also on</label>
+            <label class="row-label" for="ask-also" title=${known("help", "also")}>Also on</label>
             <span class="chips">
                 ${have.map((text) => html`
                     <button type="button" key=${text} class="chip-button" onClick=${() => put(have.filter((other) => other !== text))}>${nameOf(text)}
@@ -147,7 +147,7 @@ function Space() {
             <summary>Space <span class="tag">${count === 0 ? "everything legal" : `${count} restricted`}</span></summary>
             <${OneOf} name="nodes" label="Nodes" items=${NODES} now=${said("nodes") === "any" ? "any" : ""} />
             ${shown.map((dimension) => html`<${Values} key=${dimension.name} dimension=${dimension} />`)}
-            <${Check} on=${said("anywhere") === "1"} set=${(on) => say({ anywhere: on ? "1" : "" })}>Tensor groups may leave the scale-up domain<//>
+            <${Check} on=${said("anywhere") === "1"} set=${(on) => say({ anywhere: on ? "1" : "" })}><${Help} of="anywhere" /><//>
         </details>`;
 }
 

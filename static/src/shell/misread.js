@@ -16,6 +16,8 @@ export const ANY = [() => true, ""];
 /** @type {Rule} */
 const TIME = [(text) => Number(text) >= 0, "seconds are meant"];
 /** @type {Rule} */
+const TIMES = [(text) => text.split(",").length <= 2 && text.split(",").every(TIME[0]), "two times in seconds are meant"];
+/** @type {Rule} */
 export const COUNT = [(text) => Number.isSafeInteger(Number(text)) && Number(text) >= 0, "a whole number is meant"];
 export const FLAG = oneOf(["0", "1"]);
 /** @type {Record<import("../state/fields.js").Field["type"], Rule>} */
@@ -30,7 +32,8 @@ const RULES = new Map([
     ["example", oneOf([...EXAMPLES.keys()])], ["extra", [(text) => parseObject(text) !== null, "a JSON object is meant"]],
     ["page", oneOf(PAGES.map(([name]) => name))], ["view", oneOf(VIEWS.map(([name]) => name))], ["by", oneOf(AXES)],
     ["from", TIME], ["to", TIME], ["at", TIME], ["stage", COUNT], ["node", COUNT], ["rank", COUNT], ["rings", FLAG],
-    ...["marks", "sum", "lanes", "beside", "tensors", "pin", "plan"].map((name) => /** @type {[string, Rule]} */ ([name, ANY])),
+    ["lanes", oneOf(["compute"])], ["marks", TIMES], ["sum", TIMES], ["beside", [(text) => /^\/.+=/.test(text), "a pointer and a value are meant, as in /parallelism/pipeline=4"]],
+    ...["tensors", "pin", "plan"].map((name) => /** @type {[string, Rule]} */ ([name, ANY])),
 ]);
 
 /** Names that begin so are of views that come later, and their rules with them. */

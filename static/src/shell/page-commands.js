@@ -31,7 +31,7 @@ export function pageCommands() {
         { title: "Start over without a model", also: "new clear examples", ready: planning, run: () => setPlan(emptyPlan()) },
         ...[...EXAMPLES].map(([id, { title }]) => ({ title: `Start from ${title}`, also: "example", ready: planning, run: () => startExample(id) })),
         ...PAGES.map(([name, words]) => ({ title: `Open the page: ${words}`, ready: () => page.value !== name, run: () => openPage(name) })),
-        ...VIEWS.map(([name, words]) => ({ title: `Open the view: ${words}`, ready: () => planned() && planning(), run: () => goToTab(name) })),
+        ...VIEWS.map(([name, words]) => ({ title: `Open the view: ${words}`, also: name === "summary" ? "what if waterfall" : "", ready: () => planned() && planning(), run: () => goToTab(name) })),
         { title: "Compare ways of fine-tuning", also: "lora qlora adapters", ready: () => planned() && planning(), run: goToTuning },
         ...settings.filter(({ key }) => key !== "hub").map(({ key, label }) => ({
             title: `Set: ${label}`, also: key, ready: () => isShown(key), run: () => reach(key),

@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { comparing, page, tab } from "../state/look.js";
 import { pins } from "../state/pins.js";
-import { openPage, openTab } from "../state/store.js";
+import { answer, openPage, openTab } from "../state/store.js";
 import { Part } from "./part.js";
 
 /** @typedef {import("../state/look.js").Tab} Tab */
@@ -64,10 +64,11 @@ export function Page({ children }) {
         : html`<main id="answer" class="page" tabindex="-1"><${Part} key=${page.value} name=${page.value} told /></main>`;
 }
 
-/** @param {{children?: any}} props  the first view */
+/** @param {{children?: any}} props  the first view, which also says that there is no answer to draw */
 export function View({ children }) {
+    const first = tab.value === "summary" || (tab.value === "step" && answer.value.problem !== null);
     return html`
         <div id="view" role="tabpanel" aria-labelledby="tab-${tab.value}">
-            ${tab.value === "summary" ? children : html`<${Part} key=${tab.value} name=${tab.value} told />`}
+            ${first ? children : html`<${Part} key=${tab.value} name=${tab.value} told />`}
         </div>`;
 }

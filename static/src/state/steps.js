@@ -9,6 +9,7 @@
 import { computed, signal } from "@preact/signals";
 import { FIELDS, valueWords } from "./fields.js";
 import { EXAMPLES } from "./examples.js";
+import { extraMembers } from "./plan.js";
 
 const KEPT = "shardline.steps";
 
@@ -74,14 +75,18 @@ export function writeAddress(address) {
     history.replaceState({ run, step: Math.max(0, step.peek()) }, "", address);
 }
 
+/** Within a sentence, but for a name that is not only capital at its start. @param {string} label */
+const lowered = (label) => (/^[A-Z][a-z]+[A-Z]/.test(label) ? label : label.toLowerCase());
+
 /** What a change of the plan does, in few words. @param {import("./plan.js").Plan} from @param {import("./plan.js").Plan} to @returns {string} */
 export function changeWords(from, to) {
     /** @param {import("./plan.js").Plan} plan */
     const name = (plan) => EXAMPLES.get(plan.example)?.title ?? (plan.config === null ? plan.hub || "none" : "a pasted config");
     if (name(from) !== name(to) || JSON.stringify(from.config) !== JSON.stringify(to.config)) return `model ${name(to)}`;
     const parts = FIELDS.filter(({ key }) => from[key] !== to[key])
-        .map((field) => `${field.label.toLowerCase()} ${valueWords(field, from[field.key])} → ${valueWords(field, to[field.key])}`);
-    if (JSON.stringify(from.extra) !== JSON.stringify(to.extra)) parts.push("further settings");
+        .map((field) => `${lowered(field.label)} ${valueWords(field, from[field.key])} → ${valueWords(field, to[field.key])}`);
+    const [before, after] = [from, to].map((plan) => extraMembers(plan).map(({ text }) => text));
+    parts.push(...after.filter((text) => !before.includes(text)), ...before.filter((text) => !after.includes(text)).map((text) => `without ${text}`));
     const more = parts.length - MOST_WORDS;
     return parts.slice(0, MOST_WORDS).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -68,7 +68,7 @@ function Bars({ list }) {
                     onClick=${() => { stage.value = row.stage; }}>stage ${row.stage}</button></li>`)}
             </ul>
             <svg class="bar-plot" width="100%" height=${list.length * ROW_PX} role="img"
-                 aria-label="Memory of the stages at the cursor. The table below has every term.">
+                 aria-label=${names.says.bars}>
                 ${list.map((row, at) => html`<${Bar} key=${row.stage} row=${row} end=${end} at=${at} />`)}
             </svg>
             <${Totals} list=${list} />

@@ -43,7 +43,7 @@ export function FieldError({ name }) {
         <div class="field-error">
             <p id="error-${name}"><span aria-hidden="true">▲ </span>${problem.detail}</p>
             ${values.length > 0 ? html`<p class="try"><${Use} name=${name} values=${values} /></p>`
-                : problem.hint ? html`<p class="muted">${problem.hint}</p>` : null}
+                : problem.hint ? html`<p class="muted">${{ true: "on", false: "off" }[problem.hint] ?? problem.hint}</p>` : null}
         </div>`;
 }
 

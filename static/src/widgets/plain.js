@@ -1,5 +1,7 @@
 /** A table that is only read. */
+import { useState } from "preact/hooks";
 import { html } from "../html.js";
+import { exact } from "../units.js";
 import { Scroll } from "./scroll.js";
 
 /** @type {Record<string, string>} */
@@ -17,17 +19,20 @@ const MOST_COLUMNS = 6;
  * @param {boolean} [props.tight]
  * @param {(row: number) => Record<string, any>} [props.more]  attributes of a row
  * @param {string} [props.testid]
+ * @param {number} [props.most]     rows at first; the others come when they are asked for
  * @param {any} [props.children]    what follows the rows
  */
-export function Plain({ label, caption, columns, rows, tight = false, more, testid, children }) {
+export function Plain({ label, caption, columns, rows, tight = false, more, testid, most = Infinity, children }) {
+    const [shown, setShown] = useState(most);
     const classes = columns.map((column) => CLASSES[String(column)[0]]);
     const heads = columns.map((column, at) => (classes[at] ? column.slice(1) : column));
     return html`
         <${Scroll} label=${label}><table class="figures ${tight ? "tight" : ""} ${columns.length > MOST_COLUMNS && !classes.includes("how") ? "cards" : ""}" aria-label=${label} data-testid=${testid}>
             ${caption && html`<caption>${caption}</caption>`}
             <thead><tr>${heads.map((head, at) => html`<th key=${at} scope="col" class=${classes[at]}>${head}</th>`)}</tr></thead>
-            <tbody>${rows.map(([name, ...cells], row) => html`
+            <tbody>${rows.slice(0, shown).map(([name, ...cells], row) => html`
                 <tr key=${row} ...${more?.(row)}><th scope="row">${name}</th>${cells.map((cell, at) =>
                     (cell?.type === "td" ? cell : html`<td key=${at} class=${classes[at + 1]} data-head=${heads[at + 1]}>${cell}</td>`))}</tr>`)}</tbody>${children}
-        </table><//>`;
+        </table><//>
+        ${rows.length > shown ? html`<p class="more"><button type="button" onClick=${() => setShown(Infinity)}>Show all ${exact(rows.length)}</button></p>` : null}`;
 }

@@ -2,6 +2,7 @@
 import { html } from "../../html.js";
 import { Fields, Files, openWords, Parts } from "../../inventories/report.js";
 import { many } from "../../inventories/words.js";
+import { exact } from "../../units.js";
 import { Problem } from "../../widgets/problem.js";
 import { partName } from "../../widgets/values.js";
 import { worded } from "../../widgets/words.js";
@@ -31,8 +32,8 @@ function Pool({ pool, report, planned }) {
     const guessed = fields.filter(({ origin }) => origin === "default").length;
     return html`
         <li class="read-pool" data-pool=${pool.name} data-planned=${planned}>
-            <p><b>${pool.name}</b> ${many(pool.nodes, "node")}, ${pool.accelerators} accelerators${
-                away > 0 ? `, ${away} drained or down` : ""}${planned ? html` <span class="tag">planned on</span>` : null}</p>
+            <p><b>${pool.name}</b> ${many(pool.nodes, "node")}, ${exact(pool.accelerators)} accelerators${
+                away > 0 ? `, ${exact(away)} drained or down` : ""}${planned ? html` <span class="tag">planned on</span>` : null}</p>
             ${!inSpec || usable === 0 ? html`<p class="muted">No node of it can be planned on.</p>`
                 : planned ? null : pool.accelerator === null ? html`<${Which} pool=${pool} report=${report} />`
                     : html`<button type="button" onClick=${() => planOn(report, pool, pool.accelerator)}>Plan on it</button>`}

@@ -5,7 +5,7 @@ import { memorySize, units } from "../../state/prefs.js";
 import { requestOf, withoutExtra } from "../../state/plan.js";
 import { answer, applyFix, outcomeOf, plan, setPlan } from "../../state/store.js";
 import { change, seconds, UNIT_BYTES } from "../../units.js";
-import { Help, worded } from "../../widgets/words.js";
+import { Help, known, worded } from "../../widgets/words.js";
 import { calibrate, patchOf } from "./calibrate.js";
 
 const CLOCK = "/cluster/accelerator_overrides";
@@ -43,12 +43,12 @@ function Calibrate({ measured_s }) {
         asking.current.abort();
         asking.current = new AbortController();
         const { signal } = asking.current;
-        setState("Looking for the clock that explains your step…");
+        setState(known("help", "clock"));
         const got = await outcomeOf(calibrate(requestOf(plan.peek()), measured_s, signal));
         if (signal.aborted || got === null) return;
         if (got.problem) return setState(got.problem.detail);
         const { ratio, nearest_s } = got.value;
-        setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
+        setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. ${known("help", "no_clock")}` : "");
         if (ratio !== null) applyFix(patchOf(ratio));
     };
     return html`

@@ -1,6 +1,7 @@
 /** The ribbon of changes, each with what it does to memory, time and fit, or why it cannot be; a click beside its figures makes it. */
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
+import { registerCommands } from "../../shell/commands.js";
 import { memorySize } from "../../state/prefs.js";
 import { answer, change } from "../../state/store.js";
 import { change as difference } from "../../units.js";
@@ -62,6 +63,8 @@ function Nearest() {
 
 export function WhatIf() {
     useEffect(followPlan, []);
+    useEffect(() => registerCommands("what if", moves.value.map(({ id, title, changes }) => ({
+        title: `What if: ${title}`, ready: () => Boolean(outcomes.peek().get(id)?.estimate), run: () => change(changes) }))), [moves.value]);
     const { estimate: now, problem } = answer.value;
     if (problem) return html`<${Nearest} />`;
     return html`

@@ -13,9 +13,8 @@ import { Swatch } from "../../widgets/charts.js";
 import { Plain } from "../../widgets/plain.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { table_s } from "../cursor.js";
-import { kindLook, laneWords } from "../timeline/kinds.js";
+import { kindLook, laneWords, names } from "../timeline/kinds.js";
 import { runningAt, shown, stageShown } from "../timeline/shown.js";
-import { EDGED_PX } from "./cells.js";
 import { groupOf } from "./rank-sets.js";
 import { cells, chosen, groups } from "./shown.js";
 
@@ -55,8 +54,19 @@ function movesAt(now_s) {
     return runningAt(now_s).filter(({ row: { stream } }) => stream !== "compute" && stream !== "host").map(({ row, span }) => moveOf(row, span));
 }
 
-/** Those that are drawn: where cells are specks the lines of all stages would be all that is seen, and the chosen one's stand for them. */
-export const moves = computed(() => movesAt(at_s.value).filter(({ row }) => !(cells.value?.cell < EDGED_PX) || row.stage === stageShown.value));
+/** Lines between more devices than these are all that is seen of the map. */
+const MOST_JOINED = 64;
+
+/** @param {Move[]} moves */
+function joined(moves) {
+    return moves.reduce((sum, { members }) => sum + members.filter((at) => cells.value?.x[at] >= 0).length, 0);
+}
+
+/** Those that are drawn: of many, the chosen stage's stand for all. */
+export const moves = computed(() => {
+    const all = movesAt(at_s.value);
+    return joined(all) <= MOST_JOINED ? all : all.filter(({ row }) => row.stage === stageShown.value);
+});
 
 /** @param {Move} move */
 function cellsOf({ row, span, kind, members, level = "–" }) {
@@ -72,9 +82,10 @@ export function Moving() {
     return html`
         <div data-testid="moving">
             <h3>Moving at the cursor</h3>
+            ${moves.value.length < now.length ? html`<p class="muted">${names.says.one_stage} ${stageShown.value}.</p>` : null}
             ${now.length === 0 ? html`
                 <p class="muted">Nothing is on its way between stages or replicas. Collectives of tensor and expert groups run inside passes.</p>` : html`
-                <${Plain} tight label="What moves between devices at the cursor" columns=${["Stage", "Does", "Over", "#Devices", "Slowest link"]}
+                <${Plain} tight label=${names.says.moving} columns=${["Stage", "Does", "Over", "#Devices", "Slowest link"]}
                     rows=${now.map(cellsOf)} />`}
         </div>`;
 }

@@ -67,11 +67,12 @@ function paintCommunicator(context, cells, members) {
  * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} moves
  */
 function paintMoves(context, cells, moves) {
+    const thin = cells.cell < TEXT_PX ? 0.5 : 1;
     for (const { kind, level, members } of moves) {
         context.setLineDash(level === "network" ? [6, 3] : []);
         const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, "text"], [level === "network" ? 3 : 1.5, kindLook(kind).tone]]);
         for (const [line, tone] of lines) {
-            context.lineWidth = line;
+            context.lineWidth = line * thin;
             context.strokeStyle = colour(tone);
             paintCommunicator(context, cells, members);
         }

@@ -143,7 +143,7 @@ export function ShardingMap() {
     const nodes = new Set(ranks.value.map((place) => place.node)).size;
     return html`
         <${Panel} id="sharding" title="Sharding map" data-phase=${stale ? "loading" : phase} head=${answer && html`
-            <p class="key">${exact(ranks.value.length)} devices on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
+            <p class="key">${exact(ranks.value.length)} ${ranks.value.length === 1 ? "device" : "devices"} on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
             <${Export} name="sharding" title="Sharding map" data=${placesData} />`}>
             ${problem ? html`<${Problem} problem=${problem} />` : answer === null ? html`<p class="muted">Placing the ranks…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>

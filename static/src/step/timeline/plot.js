@@ -9,7 +9,7 @@ import { contextOf, drawAfter, followWidth } from "../../widgets/canvas.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { detailRows, far, operators } from "./detail.js";
 import { handsOn } from "./hands.js";
-import { kindLook, laneWords } from "./kinds.js";
+import { kindLook, laneWords, names } from "./kinds.js";
 import { timeOf } from "./layout.js";
 import { miniPicture, paintMarks, paintMini } from "./marks.js";
 import { paintScene } from "./paint.js";
@@ -56,7 +56,7 @@ export function workWords(row, span) {
 function partWords(row, span) {
     if (row.step[span] >= 0) return `, step ${row.step[span]} of the ring`;
     if (!row.detailed) return "";
-    return row.operator[span] < 0 ? ", beyond its operators: exposed communication, waiting" : `: ${wordsOf(operators.value[row.operator[span]])}`;
+    return row.operator[span] < 0 ? names.says.beyond : `: ${wordsOf(operators.value[row.operator[span]])}`;
 }
 
 /** The span under the pointer, with every digit. The tables say the same to those who do not point. @param {Drawing} props */

@@ -52,7 +52,7 @@ export function Selected() {
                 ${" "}<button type="button" onClick=${() => { selected_s.value = null; }}>Clear</button></p>
             <div class="selected-sums">
                 <table class="figures tight">
-                    <caption class="visually-hidden">Sums of the selected part over all stages</caption>
+                    <caption class="visually-hidden">${names.says.sums}</caption>
                     <tbody>
                         <${Sum} of="busy_s" label="Computing" figures=${figures} testid="sum-busy" />
                         <${Sum} of="idle_s" label="Idle" figures=${figures} testid="sum-idle" />
@@ -60,7 +60,7 @@ export function Selected() {
                     </tbody>
                 </table>
                 <table class="figures tight">
-                    <caption class="visually-hidden">The same by kind of span, hidden communication included</caption>
+                    <caption class="visually-hidden">${names.says.sums_by_kind}</caption>
                     <tbody>${sums.kinds.map((sum) => {
                         const { kind, spans } = sum;
                         const look = kindLook(shown.value.kinds[kind]);

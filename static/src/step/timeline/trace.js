@@ -109,9 +109,9 @@ function Comparison({ answer }) {
     const kinds = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
     /** @param {string} label @param {Api.MeasuredPair} pair */
     const whole = (label, { measured, predicted, ratio }) => cellsOf(label, { measured_s: measured, predicted_s: predicted, ratio });
-    const caption = "Streams of the recording, in seconds of one step";
+    const caption = names.says.streams;
     return html`
-        ${answer.request === requestText.value ? null : html`<p class="warning">The plan has changed since: load the trace again.</p>`}
+        ${answer.request === requestText.value ? null : html`<p class="warning">${names.says.changed}</p>`}
         <p>${trace.steps} ${trace.steps === 1 ? "step" : "steps"} of ${compared.value.of}${trace.steps_marked ? ""
             : ", unmarked: the whole counts as one"}; busiest device ${device.device}, idle ${seconds(device.idle_s)} of a step (predicted bubble ${seconds(device.predicted_bubble_s)}).</p>
         <${Pairs} caption="The step" name="Figure" rows=${[whole("step time", step_s), whole("exposed communication", bare),
