@@ -12,11 +12,15 @@ enum { TAG_DIGITS = 12, PLANS_SHOWN_MAX = 100 };
 
 const sl_json_limits sl_spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
 
+static const sl_json_limits stored_limits = {
+    .max_bytes = SIZE_MAX, .max_depth = 32, .parsed_before = true};
+
 static sl_code
-decode(const char *text, size_t size, sl_api_spec *out, sl_errors *err)
+decode(const char *text, size_t size, const sl_json_limits *limits, sl_api_spec *out,
+       sl_errors *err)
 {
     out->json = NULL;
-    const sl_code code = sl_json_parse(text, size, &sl_spec_limits, &out->json, err);
+    const sl_code code = sl_json_parse(text, size, limits, &out->json, err);
     if (code == SL_OK)
         out->root = sl_json_root(out->json);
     return code;
@@ -25,7 +29,7 @@ decode(const char *text, size_t size, sl_api_spec *out, sl_errors *err)
 sl_code
 sl_api_spec_read(const sl_app *app, const char *text, size_t size, sl_api_spec *out, sl_errors *err)
 {
-    const sl_code code = decode(text, size, out, err);
+    const sl_code code = decode(text, size, &stored_limits, out, err);
     if (code == SL_OK)
         sl_inventory_count(&out->root, app->catalog, &out->hardware);
     return code;
@@ -35,7 +39,7 @@ sl_code
 sl_api_spec_check(const sl_app *app, const char *text, size_t size, sl_api_spec *out,
                   sl_errors *warnings, sl_errors *err)
 {
-    sl_code code = decode(text, size, out, err);
+    sl_code code = decode(text, size, &sl_spec_limits, out, err);
     if (code == SL_OK)
         code = sl_inventory_check(&out->root, app->catalog, warnings, err);
     if (code == SL_OK)

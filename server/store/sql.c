@@ -51,7 +51,7 @@
     " AND ($4::text IS NULL OR accelerators @> ARRAY[$4::text])"                                   \
     " AND ($5::text IS NULL OR (" HOLDS_PART "))"                                                  \
     " AND ($6::jsonb IS NULL OR labels @> $6::jsonb)"                                              \
-    " AND ($7::text IS NULL OR jsonb_exists(labels, $7::text))"                                    \
+    " AND ($7::text IS NULL OR labels ? $7::text)"                                                 \
     " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"                              \
     " AND ($9::boolean IS NULL OR problem_at <= statement_timestamp())"
 
