@@ -238,7 +238,7 @@ recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_forma
         /* Half of a document is told as such. */
         bool found = false;
         const sl_code whole =
-            sl_json_elements(raw->text, raw->size, "", ignore_element, NULL, &found, err);
+            sl_json_elements(raw->text, raw->size, "", NULL, ignore_element, NULL, &found, err);
         if (whole != SL_OK)
             return whole;
     }
