@@ -313,6 +313,10 @@ recognise(const sl_sample *sample)
         sl_sample_line_begins(sample, "kind: NodeMetrics"))
         return 0;
     if (sample->shape == SL_SHAPE_JSON) {
+        /* The items of the API's own list, alone, do not say what they are. */
+        if (sl_sample_has_key(sample, "metadata") && sl_sample_has_key(sample, "status") &&
+            sl_sample_holds(sample, "\"capacity\"") && !sl_sample_has_key(sample, "kind"))
+            return 90;
         if (!sl_sample_has_key(sample, "kind") && !sl_sample_has_key(sample, "items"))
             return 0;
         const bool node = sl_sample_holds(sample, "\"Node\"") ||

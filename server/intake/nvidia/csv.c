@@ -465,6 +465,9 @@ recognise_csv(const sl_sample *sample)
         return 0;
     sl_captures_open(&captures, sample->head, strlen(sample->head));
     for (uint32_t i = 0; i < 8 && sl_captures_next(&captures, line, sizeof line); i++) {
+        /* A fact of Ansible may hold such a table. */
+        if (strchr(line, '{') != NULL)
+            continue;
         const bool dotted = strchr(line, '.') != NULL || strstr(line, "driver_version") != NULL;
         const bool listed = strstr(line, "(UUID") != NULL;
         sl_cells_split(line, separator_of(line), &cells);
