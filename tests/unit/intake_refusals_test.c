@@ -255,6 +255,9 @@ nodes_of_other_programs_are_refused_by_name(void)
     refused("Hostname,GPU Model,GPU Count,Rack\ngpu01,H100,8,r1\n",
             "a table of one's own, whose columns are those of no tool",
             "name the nodes and their accelerators in a spec");
+    refused("hostname,gpu,count\ngpu01,H100,8\n",
+            "a table of one's own, whose columns are those of no tool",
+            "name the nodes and their accelerators in a spec");
     refused("gpu[01:04]\n", "a list of hosts, which says nothing of what they hold", devices);
     refused("node01:8\nnode02:8\n", "a list of hosts, which says nothing of what they hold",
             devices);
@@ -398,6 +401,17 @@ a_second_output_in_one_file_is_told_of(void)
     expect_found(find_in_text("$ scontrol show node a\nNodeName=a CPUTot=8 Gres=gpu:t4:1\n"
                               "$ nvidia-smi -L\nGPU 0: Tesla T4 (UUID: GPU-1)\n"),
                  "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n", "several_outputs");
+    /* Far behind the beginning as well. */
+    enum { NODES = 2000, NODE_SIZE = 64 };
+    char *const many = calloc(NODES + 4, NODE_SIZE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(many);
+    size_t size = 0;
+    for (int i = 0; i < NODES; i++)
+        size += (size_t)snprintf(many + size, NODE_SIZE, "NodeName=a CPUTot=8 Gres=gpu:t4:1\n\n");
+    (void)snprintf(many + size, 2 * NODE_SIZE, "GPU 0: Tesla T4 (UUID: GPU-1)\n");
+    expect_found(find_in_text(many), "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n",
+                 "several_outputs");
+    free(many);
 }
 
 int
