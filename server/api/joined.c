@@ -157,23 +157,25 @@ write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *aren
 }
 
 sl_code
-sl_api_join(const sl_app *app, sl_store *store, const char *slug, const sl_api_spec *spec,
-            sl_arena *arena, sl_api_joined *out, sl_errors *err)
+sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row,
+            const sl_api_spec *spec, sl_arena *arena, sl_api_joined *out, sl_errors *err)
 {
     sl_observation *observations = NULL;
     sl_host_status *status = NULL;
     uint32_t count = 0;
     char hash[SL_HASH_TEXT_SIZE];
+    sl_code code = SL_OK;
 
-    *out = (sl_api_joined){.hosts = NULL};
-    sl_code code = sl_api_observations(store, slug, arena, &observations, &count, err);
+    *out = (sl_api_joined){.hosts = NULL, .plans = "[]"};
+    if (!row->bare)
+        code = sl_api_observations(store, row->slug, arena, &observations, &count, err);
     if (code == SL_OK)
         code = sl_host_status_join(&spec->root, &spec->hardware, app->catalog, observations, count,
                                    arena, &status, err);
     if (code == SL_OK)
         code = write_hosts(status, arena, &out->hosts, err);
-    if (code == SL_OK)
-        code = write_plans(app, store, slug, arena, out, err);
+    if (code == SL_OK && !row->bare)
+        code = write_plans(app, store, row->slug, arena, out, err);
     if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
         return code;
     const char *const both =

@@ -166,7 +166,9 @@ static const sl_sql statements[] = {
          " updated_at = statement_timestamp(), deleted_at = NULL" THIS_ROW RETURNED RECORDED NOTED,
          6},
     [SL_SQL_INVENTORY_GET] = {"inventory_get",
-                              "SELECT " ROW ", spec FROM inventories"
+                              "SELECT " ROW ", spec, observed_hash = '' AND NOT EXISTS"
+                              " (SELECT 1 FROM plans p WHERE p.inventory = inventories.slug"
+                              " AND p.deleted_at IS NULL) FROM inventories"
                               " WHERE slug = $1::text AND deleted_at IS NULL",
                               1},
     [SL_SQL_INVENTORY_REVISION] = {"inventory_revision",
