@@ -70,7 +70,7 @@ sl_session_open(const sl_raw *raw, sl_session *out)
     for (output next = next_output(out); next.command != NULL; next = next_output(out))
         printed += next.printed;
     *out = begin;
-    return printed > 1;
+    return printed > 1 && printed <= SL_FINDINGS_FILES_MAX;
 }
 
 /* Line feeds in the place of the lines before, so that the others keep their numbers. */

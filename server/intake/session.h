@@ -6,7 +6,7 @@
 
 #include "intake/format.h"
 
-enum { SL_SESSION_MAX_BYTES = 4 * 1024 * 1024 };
+enum { SL_SESSION_MAX_BYTES = 2 * 1024 * 1024 };
 
 typedef struct sl_session {
     sl_raw raw;
@@ -14,8 +14,8 @@ typedef struct sl_session {
     uint32_t lines; /* before `at` */
 } sl_session;
 
-/** False where the text is none: fewer than two commands printed something, or it is longer than
- * people copy. */
+/** False where the text is none: fewer than two commands printed something, or it is longer or holds
+ * more of them than people copy, SL_FINDINGS_FILES_MAX. */
 bool sl_session_open(const sl_raw *raw, sl_session *out);
 
 /**
