@@ -183,7 +183,7 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
     if (code == SL_OK && !spec_only)
         code = sl_api_spec_read(app, row.spec, strlen(row.spec), &spec, &err);
     if (code == SL_OK && !spec_only)
-        code = sl_api_join(app, store, row.slug, &spec, request->arena, &joined, &err);
+        code = sl_api_join(app, store, &row, &spec, request->arena, &joined, &err);
     if (code != SL_OK)
         sl_response_problem(response, request, &err);
     else if (spec_only)

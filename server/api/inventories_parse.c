@@ -7,6 +7,8 @@
 #include "http/multipart.h"
 #include "intake/draft.h"
 #include "intake/format.h"
+#include "intake/session.h"
+#include "json/members.h"
 
 enum { ARENA_BYTES = 192 * 1024 * 1024 };
 
@@ -75,18 +77,61 @@ read_file(parsing *p, const sl_raw *raw, sl_errors *err)
     return code;
 }
 
-/* One file, or each of several. All are read, so that one answer names every fault. */
+/* What nobody reads among outputs that are read is told of. */
+static void
+tell_passed(parsing *p, const sl_errors *unread)
+{
+    for (uint32_t i = 0; i < unread->count; i++)
+        sl_findings_warn(p->findings, "output_passed", 0, NULL, "%s", unread->list[i].message);
+}
+
+/* What each command of a session printed, as a file of its own. */
 static sl_code
-read_files(parsing *p, const sl_raw_body *body, sl_errors *err)
+read_session(parsing *p, sl_session *session, sl_errors *err)
+{
+    sl_errors unread = {.count = 0};
+    sl_code first = SL_OK;
+    sl_raw raw;
+    bool more = true;
+
+    p->several = true;
+    while (more) {
+        sl_errors faults = {.count = 0};
+        sl_code code = sl_session_next(session, p->request->arena, &raw, &more, err);
+        if (code != SL_OK)
+            return code;
+        if (!more || read_file(p, &raw, &faults) == SL_OK)
+            continue;
+        const bool unknown = sl_text_equal(faults.list[0].rule, "unknown_format");
+        for (uint32_t i = 0; i < faults.count; i++)
+            code = sl_refail(&faults.list[i], unknown ? &unread : err);
+        first = unknown || first != SL_OK ? first : code;
+    }
+    if (first == SL_OK && p->count > 0) {
+        tell_passed(p, &unread);
+        return SL_OK;
+    }
+    for (uint32_t i = 0; i < unread.count; i++)
+        first = sl_refail(&unread.list[i], err);
+    return first;
+}
+
+static sl_code
+read_whole(parsing *p, const sl_raw *raw, sl_errors *err)
+{
+    sl_session session;
+
+    return p->format == NULL && sl_session_open(raw, &session) ? read_session(p, &session, err)
+                                                               : read_file(p, raw, err);
+}
+
+static sl_code
+read_parts(parsing *p, const sl_raw_body *body, sl_errors *err)
 {
     sl_multipart parts;
     sl_part_body part;
     bool more = true;
-    const sl_raw whole = {"", body->text, body->size};
 
-    p->several = sl_multipart_is(p->request->content_type);
-    if (!p->several)
-        return read_file(p, &whole, err);
     sl_code code = sl_multipart_open(p->request->content_type, body->text, body->size, &parts, err);
     sl_code first = SL_OK;
     while (code == SL_OK && more) {
@@ -95,14 +140,23 @@ read_files(parsing *p, const sl_raw_body *body, sl_errors *err)
             break;
         const char *const name = *part.filename != '\0' ? part.filename : part.name;
         const sl_raw raw = {name, part.text, part.size};
-        const sl_code read = part.size == 0 ? SL_OK : read_file(p, &raw, err);
+        const sl_code read = part.size == 0 ? SL_OK : read_whole(p, &raw, err);
         first = first == SL_OK ? read : first;
     }
-    if (first != SL_OK || code != SL_OK)
-        return first != SL_OK ? first : code;
-    if (p->count > 0 && sl_findings_count(p->findings) == 0)
+    return first != SL_OK ? first : code;
+}
+
+/* One file, or each of several. All are read, so that one answer names every fault. */
+static sl_code
+read_files(parsing *p, const sl_raw_body *body, sl_errors *err)
+{
+    const sl_raw whole = {"", body->text, body->size};
+
+    p->several = sl_multipart_is(p->request->content_type);
+    const sl_code code = p->several ? read_parts(p, body, err) : read_whole(p, &whole, err);
+    if (code == SL_OK && p->several && p->count > 0 && sl_findings_count(p->findings) == 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "none of the files names a node");
-    return SL_OK;
+    return code;
 }
 
 static void

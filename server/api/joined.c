@@ -12,11 +12,15 @@ enum { TAG_DIGITS = 12, PLANS_SHOWN_MAX = 100 };
 
 const sl_json_limits sl_spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
 
+static const sl_json_limits stored_limits = {
+    .max_bytes = SIZE_MAX, .max_depth = 32, .parsed_before = true};
+
 static sl_code
-decode(const char *text, size_t size, sl_api_spec *out, sl_errors *err)
+decode(const char *text, size_t size, const sl_json_limits *limits, sl_api_spec *out,
+       sl_errors *err)
 {
     out->json = NULL;
-    const sl_code code = sl_json_parse(text, size, &sl_spec_limits, &out->json, err);
+    const sl_code code = sl_json_parse(text, size, limits, &out->json, err);
     if (code == SL_OK)
         out->root = sl_json_root(out->json);
     return code;
@@ -25,7 +29,7 @@ decode(const char *text, size_t size, sl_api_spec *out, sl_errors *err)
 sl_code
 sl_api_spec_read(const sl_app *app, const char *text, size_t size, sl_api_spec *out, sl_errors *err)
 {
-    const sl_code code = decode(text, size, out, err);
+    const sl_code code = decode(text, size, &stored_limits, out, err);
     if (code == SL_OK)
         sl_inventory_count(&out->root, app->catalog, &out->hardware);
     return code;
@@ -35,7 +39,7 @@ sl_code
 sl_api_spec_check(const sl_app *app, const char *text, size_t size, sl_api_spec *out,
                   sl_errors *warnings, sl_errors *err)
 {
-    sl_code code = decode(text, size, out, err);
+    sl_code code = decode(text, size, &sl_spec_limits, out, err);
     if (code == SL_OK)
         code = sl_inventory_check(&out->root, app->catalog, warnings, err);
     if (code == SL_OK)
@@ -153,23 +157,25 @@ write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *aren
 }
 
 sl_code
-sl_api_join(const sl_app *app, sl_store *store, const char *slug, const sl_api_spec *spec,
-            sl_arena *arena, sl_api_joined *out, sl_errors *err)
+sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row,
+            const sl_api_spec *spec, sl_arena *arena, sl_api_joined *out, sl_errors *err)
 {
     sl_observation *observations = NULL;
     sl_host_status *status = NULL;
     uint32_t count = 0;
     char hash[SL_HASH_TEXT_SIZE];
+    sl_code code = SL_OK;
 
-    *out = (sl_api_joined){.hosts = NULL};
-    sl_code code = sl_api_observations(store, slug, arena, &observations, &count, err);
+    *out = (sl_api_joined){.hosts = NULL, .plans = "[]"};
+    if (!row->bare)
+        code = sl_api_observations(store, row->slug, arena, &observations, &count, err);
     if (code == SL_OK)
         code = sl_host_status_join(&spec->root, &spec->hardware, app->catalog, observations, count,
                                    arena, &status, err);
     if (code == SL_OK)
         code = write_hosts(status, arena, &out->hosts, err);
-    if (code == SL_OK)
-        code = write_plans(app, store, slug, arena, out, err);
+    if (code == SL_OK && !row->bare)
+        code = write_plans(app, store, row->slug, arena, out, err);
     if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
         return code;
     const char *const both =

@@ -41,9 +41,10 @@ typedef struct sl_api_joined {
     const char *tag;     /* changes with them; NULL while nothing but the spec speaks */
 } sl_api_joined;
 
-/** In the arena. */
-sl_code sl_api_join(const sl_app *app, sl_store *store, const char *slug, const sl_api_spec *spec,
-                    sl_arena *arena, sl_api_joined *out, sl_errors *err) SL_MUST_CHECK;
+/** In the arena. Of a row that is bare the database is not asked. */
+sl_code sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row,
+                    const sl_api_spec *spec, sl_arena *arena, sl_api_joined *out,
+                    sl_errors *err) SL_MUST_CHECK;
 
 /** As members of the object that is open. */
 void sl_api_joined_write(sl_writer *writer, const sl_api_joined *joined);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "catalog/internal.h"
 
@@ -27,12 +28,14 @@ matches(const sl_catalog *catalog, const char *name, sl_name_form form,
 {
     char wanted[SL_CATALOG_NAME_SIZE];
     sl_name_write(form, name, wanted);
+    const uint64_t key = sl_index_key(wanted);
     uint32_t count = 0;
     for (uint32_t i = 0; *wanted != '\0' && i < catalog->name_count && count < CANDIDATES_MAX;
          i++) {
+        const sl_name_forms *const forms = &catalog->name_forms[i];
         const uint32_t part = catalog->name_parts[i];
         /* Names of one part stand together, so the last match tells about repetition. */
-        if (sl_text_equal(catalog->name_forms[i].text[form], wanted) &&
+        if (forms->key[form] == key && sl_text_equal(forms->text[form], wanted) &&
             (count == 0 || out[count - 1] != part))
             out[count++] = part;
     }
@@ -77,7 +80,7 @@ fail_unknown(const sl_catalog *catalog, const char *name, const char *pointer, s
             ? unread(name, pointer, err)
             : sl_fail(err, SL_E_RANGE, "unknown_accelerator", pointer,
                       "must be an accelerator of the catalogue, got \"%.80s\"", name);
-    if (err->dropped > 0)
+    if (err->dropped > 0 || err->terse)
         return code;
     const char *const near = sl_text_nearest(name, catalog->names, catalog->name_count);
     const int index = near != NULL ? sl_text_index(near, catalog->names, catalog->name_count) : -1;
@@ -238,6 +241,8 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
                              ? unread(name, pointer, err)
                              : sl_fail(err, SL_E_RANGE, "unknown_node_type", pointer,
                                        "must be a node type of the catalogue, got \"%.80s\"", name);
+    if (err->dropped > 0 || err->terse)
+        return code;
     const char *const near = sl_text_nearest(name, ids, catalog->node_count);
     if (near != NULL)
         sl_hint(err, "%s", near);

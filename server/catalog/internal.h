@@ -50,6 +50,7 @@ typedef enum sl_name_form {
 } sl_name_form;
 
 typedef struct sl_name_forms {
+    uint64_t key[SL_NAME_FORM_COUNT]; /* of the texts: tells nearly all of them apart */
     const char *text[SL_NAME_FORM_COUNT];
 } sl_name_forms;
 

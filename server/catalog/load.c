@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "catalog/row.h"
 
@@ -49,6 +50,7 @@ add_name(sl_row *t, const char *name, uint32_t part)
             sl_row_fault(t, "aliases", "does not fit");
             return;
         }
+        forms->key[form] = sl_index_key(text);
     }
     catalog->names[catalog->name_count] = name;
     catalog->name_parts[catalog->name_count++] = part;

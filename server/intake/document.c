@@ -110,7 +110,8 @@ sl_document_decode(const sl_raw *raw, sl_json **json, sl_buffer *text, sl_errors
 const char *
 sl_document_words(const sl_node *object, const char *name)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     sl_node member;
     const char *text = NULL;
 
@@ -151,7 +152,8 @@ read_number(const char *text, double *out)
 bool
 sl_document_as_number(const sl_node *node, double *out)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
 
     switch (sl_node_kind(node)) {

@@ -136,6 +136,29 @@ take_pair(const sl_node_type *reference, uint64_t held, sl_draft_pool *pool)
                SL_FROM_CATALOG, "accelerators of such a node are joined pair by pair");
 }
 
+static bool
+is_counted(const sl_value *value)
+{
+    return value->origin == SL_FROM_FILE || value->origin == SL_FROM_LIKE;
+}
+
+/* A node prints the links of its own devices: that the switches of a rack join those of others it
+ * does not tell. `usual`: the node built around the part. */
+static void
+widen_domain(const sl_node_type *usual, uint64_t held, sl_draft_pool *pool)
+{
+    sl_value *const domain = &pool->value[SL_FIELD_SCALE_UP_DOMAIN];
+    const sl_value *const links = &pool->value[SL_FIELD_LINKS];
+
+    if (usual == NULL || usual->scale_up_domain <= usual->accelerators || !is_counted(domain) ||
+        !is_counted(links) || links->file != domain->file || domain->fact.number > (double)held ||
+        domain->fact.number < (double)held)
+        return;
+    domain->fact = (sl_fact){.said = true, .number = usual->scale_up_domain};
+    domain->origin = SL_FROM_DEFAULT;
+    domain->reason = "a node prints its own links alone, and such nodes are joined by their rack";
+}
+
 static void
 take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
 {
@@ -169,6 +192,7 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     const uint64_t held =
         said >= 1 && said <= SL_CLUSTER_PER_NODE_MAX ? (uint64_t)said : shape->accelerators;
     take_pair(reference, held, pool);
+    widen_domain(reference, held, pool);
     take_known(pool, SL_FIELD_SCALE_UP_DOMAIN,
                sl_pool_usual_domain(reference, held, shape->scale_up_domain), origin, usual);
     if (pool->value[SL_FIELD_NIC_BYTES_PER_S].origin == SL_FROM_NOBODY) {

@@ -34,11 +34,16 @@ pass_string(walk *w)
     return true;
 }
 
+static bool
+is_blank(char byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
 static void
 pass_blanks(walk *w)
 {
-    for (; w->at < w->end && (*w->at == ' ' || *w->at == '\n' || *w->at == '\t' || *w->at == '\r');
-         w->at++)
+    for (; w->at < w->end && is_blank(*w->at); w->at++)
         w->line += *w->at == '\n';
 }
 
@@ -136,43 +141,133 @@ find_list(walk *w, const char *list, bool *found, sl_errors *err)
     return code;
 }
 
+/* What is visited, and an element without the members that nobody reads. */
+typedef struct cutting {
+    sl_member_read is_read;
+    sl_element_visit visit;
+    void *context;
+    sl_buffer kept;       /* of the element, up to ... */
+    const char *kept_end; /* ... here; behind it all is kept so far */
+} cutting;
+
+/* Behind a member that nobody reads, whose key began at `from` and was passed. */
 static sl_code
-visit_one(const walk *w, const char *from, uint32_t line, sl_element_visit visit, void *context,
-          sl_errors *err)
+leave_out(walk *w, cutting *c, const char *from, sl_errors *err)
+{
+    sl_buffer_append(&c->kept, c->kept_end, (size_t)(from - c->kept_end));
+    pass_blanks(w);
+    if (w->at >= w->end || *w->at != ':')
+        return malformed(w, "a colon is missing behind a key", err);
+    w->at++;
+    pass_blanks(w);
+    const char *const value = w->at;
+    const sl_code code = pass_value(w, err);
+    if (code != SL_OK)
+        return code;
+    if (w->at == value)
+        return malformed(w, "a value is missing behind a key", err);
+    if (*w->at == ',') {
+        w->at++;
+        pass_blanks(w);
+        if (w->at < w->end && *w->at != '"')
+            return malformed(w, "a key is missing behind a comma", err);
+    } else {
+        /* The last one: the comma before it goes as well. */
+        sl_buffer *const kept = &c->kept;
+        while (kept->size > 0 && is_blank(kept->data[kept->size - 1]))
+            kept->size--;
+        kept->size -= kept->size > 0 && kept->data[kept->size - 1] == ',';
+    }
+    c->kept_end = w->at;
+    return SL_OK;
+}
+
+/* Whether nobody reads the member whose quoted key that is. An escape may spell any name. */
+static bool
+is_left_out(const cutting *c, uint32_t depth, const char *key, size_t size)
+{
+    return memchr(key, '\\', size) == NULL && !c->is_read(depth, key + 1, size - 2);
+}
+
+/* To the end of the element that begins here, as pass_value does. */
+static sl_code
+cut_element(walk *w, cutting *c, sl_errors *err)
+{
+    const uint32_t depth = w->depth;
+    bool key = false; /* a text that begins here is one */
+
+    c->kept.size = 0;
+    c->kept_end = w->at;
+    while (w->at < w->end) {
+        const char *const from = w->at;
+        const char byte = *from;
+        if (w->depth == depth && (byte == ',' || byte == ']' || byte == '}'))
+            return SL_OK;
+        sl_code code = step(w, err);
+        if (code == SL_OK && byte == '"' && key &&
+            is_left_out(c, w->depth - depth, from, (size_t)(w->at - from)))
+            code = leave_out(w, c, from, err); /* up to the next key, if there is one */
+        else if (byte == '{' || byte == ',')
+            key = w->depth > depth && w->open[w->depth - 1] == '}';
+        else
+            key = key && is_blank(byte);
+        if (code != SL_OK)
+            return code;
+    }
+    return malformed(w, "the text ends inside a list", err);
+}
+
+static sl_code
+visit_one(const cutting *c, const char *from, size_t size, uint32_t line, sl_errors *err)
 {
     sl_json_limits limits = {
         .max_bytes = SL_ELEMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
-    sl_errors inner = {0};
+    sl_errors inner;
     sl_json *json = NULL;
-    sl_code code = sl_json_parse(from, (size_t)(w->at - from), &limits, &json, &inner);
 
+    sl_errors_begin(&inner, false);
+    sl_code code = sl_json_parse(from, size, &limits, &json, &inner);
     if (code == SL_E_SYNTAX) {
         /* Some tools print NaN and Infinity. To look for them in every element takes as long as to
          * decode it. */
         limits.accept_python_numbers = true;
-        inner = (sl_errors){0};
-        code = sl_json_parse(from, (size_t)(w->at - from), &limits, &json, &inner);
+        sl_errors_begin(&inner, false);
+        code = sl_json_parse(from, size, &limits, &json, &inner);
     }
     if (code != SL_OK)
         return sl_fail(err, code, inner.list[0].rule, "", "the element from line %u: %s", line,
                        inner.list[0].message);
     const sl_node root = sl_json_root(json);
-    code = visit(context, &root, line, err);
+    code = c->visit(c->context, &root, line, err);
     sl_json_free(json);
     return code;
 }
 
+/* One element, whole or without what is not read. */
+static sl_code
+cut_and_visit(walk *w, cutting *c, sl_errors *err)
+{
+    const char *const from = w->at;
+    const uint32_t line = w->line;
+    const sl_code code = c->is_read != NULL ? cut_element(w, c, err) : pass_value(w, err);
+
+    if (code != SL_OK)
+        return code;
+    if (c->kept.size == 0)
+        return visit_one(c, from, (size_t)(w->at - from), line, err);
+    sl_buffer_append(&c->kept, c->kept_end, (size_t)(w->at - c->kept_end));
+    if (c->kept.failed)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read an element");
+    return visit_one(c, c->kept.data, c->kept.size, line, err);
+}
+
 /* The elements from here to the end of the list. */
 static sl_code
-visit_list(walk *w, sl_element_visit visit, void *context, sl_errors *err)
+visit_list(walk *w, cutting *c, sl_errors *err)
 {
     pass_blanks(w);
     while (w->at < w->end && *w->at != ']') {
-        const char *const from = w->at;
-        const uint32_t line = w->line;
-        sl_code code = pass_value(w, err);
-        if (code == SL_OK)
-            code = visit_one(w, from, line, visit, context, err);
+        const sl_code code = cut_and_visit(w, c, err);
         if (code != SL_OK)
             return code;
         if (w->at < w->end && *w->at == ',') {
@@ -186,15 +281,18 @@ visit_list(walk *w, sl_element_visit visit, void *context, sl_errors *err)
 }
 
 sl_code
-sl_json_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
-                 void *context, bool *found, sl_errors *err)
+sl_json_elements(const char *text, size_t size, const char *list, sl_member_read is_read,
+                 sl_element_visit visit, void *context, bool *found, sl_errors *err)
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
     walk w = {.at = text, .end = text + size, .line = 1};
+    cutting c = {.is_read = is_read, .visit = visit, .context = context};
+    sl_buffer_init(&c.kept, SIZE_MAX);
     sl_code code = find_list(&w, list, found, err);
     if (code == SL_OK && *found)
-        code = visit_list(&w, visit, context, err);
+        code = visit_list(&w, &c, err);
+    sl_buffer_clear(&c.kept);
     while (code == SL_OK && w.at < w.end && w.depth > 0)
         code = step(&w, err);
     if (code != SL_OK)

@@ -96,7 +96,8 @@ finish(walk *w, part *p, uint32_t line, bool visited, sl_errors *err)
 {
     const sl_json_limits limits = {
         .max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
-    sl_errors inner = {0};
+    sl_errors inner;
+    sl_errors_begin(&inner, false);
     sl_json *decoded = NULL;
 
     if (is_over(w, p))

@@ -210,6 +210,18 @@ ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *
     return SL_OK;
 }
 
+/* The same at the end of a text that is longer than what recognising looks at. */
+static const sl_format *
+ends_as(const sl_raw *raw, const sl_format *used, sl_sample *sample)
+{
+    if (sample->shape != SL_SHAPE_TEXT || raw->size <= SL_SAMPLE_HEAD_BYTES)
+        return NULL;
+    const sl_raw end = {raw->name, raw->text + raw->size - SL_SAMPLE_HEAD_BYTES,
+                        SL_SAMPLE_HEAD_BYTES};
+    sl_sample_take(&end, sample);
+    return also_recognises(sample, used);
+}
+
 /* What the text is, and where it begins: JSON may stand behind a prompt. */
 static sl_code
 recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_format **other,
@@ -222,9 +234,12 @@ recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_forma
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     sl_sample_take(raw, sample);
     *format = most_sure(sample, confidence);
-    *other = *format != NULL ? also_recognises(sample, *format) : NULL;
-    if (*format != NULL)
+    if (*format != NULL) {
+        *other = also_recognises(sample, *format);
+        if (*other == NULL)
+            *other = ends_as(raw, *format, sample);
         return SL_OK;
+    }
     if (sample->shape == SL_SHAPE_TEXT && sl_tidy_json(raw, arena, &bare)) {
         sl_sample_take(&bare, sample);
         *format = most_sure(sample, confidence);
@@ -238,7 +253,7 @@ recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_forma
         /* Half of a document is told as such. */
         bool found = false;
         const sl_code whole =
-            sl_json_elements(raw->text, raw->size, "", ignore_element, NULL, &found, err);
+            sl_json_elements(raw->text, raw->size, "", NULL, ignore_element, NULL, &found, err);
         if (whole != SL_OK)
             return whole;
     }

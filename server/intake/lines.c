@@ -35,6 +35,39 @@ sl_escape_size(const char *at, size_t rest)
     return rest;
 }
 
+/* Nearly every line is all text, which is copied at once. */
+static size_t
+copy_plain(char *to, size_t size, const char *line, size_t length, bool *cut)
+{
+    *cut = length >= size;
+    const size_t used = *cut ? size - 1 : length;
+    for (size_t i = 0; i < used; i++) {
+        const char byte = line[i];
+        to[i] = byte;
+        if (byte == '\0' || byte == '\t')
+            to[i] = ' ';
+    }
+    return used;
+}
+
+static size_t
+copy_without_escapes(char *to, size_t size, const char *line, size_t length, bool *cut)
+{
+    size_t used = 0;
+
+    *cut = false;
+    for (size_t i = 0; i < length && !*cut;) {
+        const size_t skipped = sl_escape_size(line + i, length - i);
+        i += skipped;
+        if (skipped > 0)
+            continue;
+        bool full = false;
+        used += copy_plain(to + used, size - used, line + i++, 1, &full);
+        *cut = full;
+    }
+    return used;
+}
+
 bool
 sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
 {
@@ -42,26 +75,11 @@ sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
 
     const char *line = NULL;
     size_t length = 0;
-    size_t used = 0;
     if (!sl_lines_next(lines, &line, &length))
         return false;
-    *cut = false;
-    for (size_t i = 0; i < length;) {
-        const size_t skipped = sl_escape_size(line + i, length - i);
-        if (skipped > 0) {
-            i += skipped;
-            continue;
-        }
-        if (used + 1 >= size) {
-            *cut = true;
-            break;
-        }
-        const char c = line[i++];
-        to[used] = c;
-        if (c == '\0' || c == '\t')
-            to[used] = ' ';
-        used++;
-    }
+    const bool plain = length == 0 || memchr(line, '\033', length) == NULL;
+    const size_t used = plain ? copy_plain(to, size, line, length, cut)
+                              : copy_without_escapes(to, size, line, length, cut);
     to[used] = '\0';
     return true;
 }

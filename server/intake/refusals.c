@@ -26,6 +26,7 @@ static const char instance_type[] = "name the instance type in a spec: node_type
 static const char of_cloud[] = "terraform show -json, or the node types in a spec";
 static const char as_printed[] = "send what the tool itself printed";
 static const char unpacked[] = "gzip";
+static const char fabric_cards[] = "ibstat";
 
 /* By the beginning of a line and by words anywhere; NULL asks for nothing. The first row counts. */
 static const struct {
@@ -33,6 +34,9 @@ static const struct {
     const char *what; /* it is */
     const char *hint;
 } known[] = {
+    {"NAME ", "STATUS", "LABELS",
+     "the table of kubectl get nodes with its labels, which does not tell what a node offers",
+     kubernetes_nodes},
     {"NAME ", "STATUS", "ROLES", "the table of kubectl get nodes, which tells of no devices",
      kubernetes_nodes},
     {"NAME ", "DRIVER", "POOL", "the table of kubectl get resourceslices, which names no parts",
@@ -49,6 +53,8 @@ static const struct {
     {NULL, "Unable to determine the device handle", NULL,
      "an error of nvidia-smi: a device does not answer",
      "drain the node, and send nvidia-smi -q -x"},
+    {NULL, "is not a valid field to query", NULL, "an error of nvidia-smi: it knows no such column",
+     device_columns},
     {"No devices were found", NULL, NULL, "nvidia-smi, and it found no devices", node_with_some},
     {"No devices found", NULL, NULL, "nvidia-smi, and it found no devices", node_with_some},
     {NULL, "Unable to contact slurm controller", NULL,
@@ -108,6 +114,7 @@ static const struct {
      rocm_devices},
     {NULL, "Link Type between two GPUs", NULL, "rocm-smi --showtopo, which names no parts",
      rocm_devices},
+    {"GPU ", "POWER", "GFX", "amd-smi monitor, which names no parts", amd_devices},
     {"LINK TYPE TABLE:", NULL, NULL, "amd-smi topology, which names no parts", amd_devices},
     {NULL, "AMD-SMI ", "GPU-Name", "the short table of amd-smi, which cuts names", amd_devices},
     {"device,", "Card", NULL, "the CSV of rocm-smi, whose columns are of no fixed order",
@@ -142,6 +149,9 @@ static const struct {
     {NULL, "container.googleapis.com", NULL, "the output of gcloud container, which is not read",
      of_cloud},
     {"# TYPE ", NULL, NULL, "metrics that are not those of dcgm-exporter", any_devices},
+    {"Infiniband device '", "state:", NULL, "ibstatus, which is not read", fabric_cards},
+    {NULL, " port 1 ==> ", NULL, "ibdev2netdev, which tells no rates", fabric_cards},
+    {"Hostname ", "Partition", "CPUload", "pestat, which is not read", slurm_nodes},
     {NULL, "hwloc2.dtd", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"Machine (", "NUMANode", NULL, "lstopo, which tells neither memory nor links", any_devices},
     {"apiVersion:", "kind:", NULL, "an object of Kubernetes that is no node", kubernetes_nodes},
@@ -155,6 +165,7 @@ static const struct {
     {"BZh", NULL, NULL, "bzip2, which is not unpacked", unpacked},
     {NULL, "<html", NULL, "a web page", as_printed},
     {NULL, "<!DOCTYPE html", NULL, "a web page", as_printed},
+    {"NODE ", "GPU", NULL, "a table of columns that somebody chose", kubernetes_nodes},
     /* Last: other tools may print the word too. */
     {NULL, "<none>", NULL, "a table of columns that somebody chose", kubernetes_nodes},
 };

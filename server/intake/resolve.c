@@ -68,7 +68,8 @@ narrow(sl_class *class, test passes)
 static void
 find_node(const sl_merge *merge, sl_class *class)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *const name = sl_value_text(&class->value[SL_FIELD_NODE_TYPE]);
 
     class->node = NULL;
@@ -81,7 +82,8 @@ find_node(const sl_merge *merge, sl_class *class)
 static void
 part_of_node(const sl_merge *merge, sl_class *class)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
 
     if (class->node == NULL || class->node->accelerator == NULL)
         return;

@@ -116,8 +116,8 @@ trimmed(const char *line, size_t length)
 
 /* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "(env) me@host dir %", "$ sinfo": a word
  * with an at sign, or nothing, and a mark behind which a command may stand. */
-static bool
-is_prompt(const char *line, size_t length)
+size_t
+sl_tidy_prompt(const char *line, size_t length)
 {
     enum { NAME_MAX = 120, WORDS_BETWEEN_MAX = 2 };
     const char *const environment = length > 0 && *line == '(' ? memchr(line, ')', length) : NULL;
@@ -130,19 +130,19 @@ is_prompt(const char *line, size_t length)
     for (size_t i = from; i < length && i < NAME_MAX; i++) {
         const bool ends = i + 1 == length || line[i + 1] == ' ';
         if (line[i] == ' ' && (!at_sign || ++blanks > WORDS_BETWEEN_MAX))
-            return false;
+            return 0;
         at_sign = at_sign || line[i] == '@';
         if (!ends || (!at_sign && i > from))
             continue;
         if (line[i] == '$' && i == from)
-            return true;
+            return i + 1;
         if ((line[i] == '$' || line[i] == '#') && i > from &&
             (bracketed ? line[i - 1] == ']' : blanks == 0))
-            return true;
+            return i + 1;
         if (line[i] == '%' && at_sign)
-            return true;
+            return i + 1;
     }
-    return false;
+    return 0;
 }
 
 /* The mark of code in a page of text: "```yaml". */
@@ -156,7 +156,7 @@ static bool
 is_left_around(const char *line, size_t length)
 {
     length = trimmed(line, length);
-    return is_fence(line, length) || is_prompt(line, length);
+    return is_fence(line, length) || sl_tidy_prompt(line, length) > 0;
 }
 
 /* Bytes up to the first line that is of the output; 0 where no prompt or fence stands before it. */

@@ -12,6 +12,10 @@ sl_code sl_tidy_utf16(const sl_raw *raw, sl_arena *arena, sl_raw *out,
 /** The text without terminal sequences; the same text where it has none, or no memory is left. */
 sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);
 
+/** Bytes of the prompt of a shell that begins a line, up to its mark: "admin@head:~$ sinfo", "[root@head
+ * ~]# sinfo", "$ sinfo". 0: none does. */
+size_t sl_tidy_prompt(const char *line, size_t length);
+
 /** Prompts of a shell, and marks of code, that stand before or behind the output become blanks; the
  * same text where there are none, or no memory is left. */
 sl_raw sl_tidy_prompts(const sl_raw *raw, sl_arena *arena);

@@ -157,8 +157,8 @@ sl_json_parse(const char *text, size_t size, const sl_json_limits *limits, sl_js
     if (size > limits->max_bytes)
         return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "must not be larger than %zu bytes, got %zu", limits->max_bytes, size);
-    sl_code code = check_nul(text, size, err);
-    if (code == SL_OK && !limits->depth_known)
+    sl_code code = limits->parsed_before ? SL_OK : check_nul(text, size, err);
+    if (code == SL_OK && !limits->depth_known && !limits->parsed_before)
         code = check_depth(text, size, limits->max_depth, err);
     if (code != SL_OK)
         return code;
@@ -176,7 +176,8 @@ sl_json_parse(const char *text, size_t size, const sl_json_limits *limits, sl_js
     }
 
     json_error_t error;
-    json->root = json_loadb(source, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    const size_t keys = limits->parsed_before ? 0 : JSON_REJECT_DUPLICATES;
+    json->root = json_loadb(source, size, keys | JSON_DECODE_ANY, &error);
     if (json->root == NULL) {
         code = refuse(&error, err);
         free(json);

@@ -25,6 +25,8 @@ typedef struct sl_json_limits {
     uint32_t max_depth;         /* checked before anything is built; 32 unless there is a reason,
                                    SL_JSON_DEPTH_MAX at most */
     bool depth_known;           /* the caller walked the text: it nests no deeper than that */
+    bool parsed_before;         /* it was accepted within these limits: no depth and no key of it is
+                                   looked at for that again */
     bool accept_python_numbers; /* NaN, Infinity and -Infinity outside strings become null (Hub
                                    configs) */
 } sl_json_limits;

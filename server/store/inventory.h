@@ -17,6 +17,7 @@ typedef struct sl_inventory_row {
     const char *created_at; /* RFC 3339, UTC */
     const char *updated_at; /* the revision was accepted, or the inventory deleted */
     const char *deleted_at; /* NULL while it is there */
+    bool bare;              /* of sl_inventory_get: nobody observed it and no saved plan names it */
 } sl_inventory_row;
 
 /** From where a write came. NULL: not known. */

@@ -14,6 +14,8 @@ sl_inventory_get(sl_store *store, const char *slug, const char *pointer, sl_aren
         return code;
     code = PQntuples(result) == 1 ? sl_rows_inventory(result, 0, true, arena, out, err)
                                   : sl_rows_not_found(slug, pointer, err);
+    if (code == SL_OK)
+        out->bare = *PQgetvalue(result, 0, SL_COLUMN_BARE) == 't';
     PQclear(result);
     return code;
 }

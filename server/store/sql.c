@@ -51,7 +51,7 @@
     " AND ($4::text IS NULL OR accelerators @> ARRAY[$4::text])"                                   \
     " AND ($5::text IS NULL OR (" HOLDS_PART "))"                                                  \
     " AND ($6::jsonb IS NULL OR labels @> $6::jsonb)"                                              \
-    " AND ($7::text IS NULL OR jsonb_exists(labels, $7::text))"                                    \
+    " AND ($7::text IS NULL OR labels ? $7::text)"                                                 \
     " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"                              \
     " AND ($9::boolean IS NULL OR problem_at <= statement_timestamp())"
 
@@ -166,7 +166,9 @@ static const sl_sql statements[] = {
          " updated_at = statement_timestamp(), deleted_at = NULL" THIS_ROW RETURNED RECORDED NOTED,
          6},
     [SL_SQL_INVENTORY_GET] = {"inventory_get",
-                              "SELECT " ROW ", spec FROM inventories"
+                              "SELECT " ROW ", spec, observed_hash = '' AND NOT EXISTS"
+                              " (SELECT 1 FROM plans p WHERE p.inventory = inventories.slug"
+                              " AND p.deleted_at IS NULL) FROM inventories"
                               " WHERE slug = $1::text AND deleted_at IS NULL",
                               1},
     [SL_SQL_INVENTORY_REVISION] = {"inventory_revision",

@@ -99,7 +99,8 @@ async function measureList(server, database) {
     await fill(database);
     for (const query of ['', '&sort=-slug', '&sort=updated_at', '&sort=-updated_at', '&sort=name', '&sort=observed_at',
         '&gpu=part-7', '&label=site:s7', '&name=99', '&name=cluster%209', '&name=zq',
-        '&name=nowhere', '&sort=-updated_at&name=nowhere', '&deleted=true',
+        '&name=nowhere', '&sort=-updated_at&name=nowhere', '&gpu=nowhere',
+        '&label=site', '&label=nowhere', '&problems=true', '&updated_since=2126-01-01T00:00:00Z', '&deleted=true',
         '&sort=name&gpu=part-7&label=site:s7']) {
         let pages = 0;
         const times = await serverTimes(server, async () => {

@@ -105,6 +105,47 @@ test('links of each pair come through to the plans of what was stored', async ()
     assert.equal(answer.json.resolved.cluster.scale_up_pair_bytes_per_s, 100e9);
 });
 
+test('what several commands of a session printed is read as several files', async () => {
+    const list = 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n'.repeat(8).replace(/0:|GPU-1/g,
+        (() => { let i = 0; return (word) => (word === '0:' ? `${i}:` : `GPU-${i++}`); })());
+    const session = `Last login: Thu Nov 27 09:00:00 2025\n[me@head ~]$ scontrol show nodes\n${nodes}`
+        + `[me@head ~]$ sinfo --version\nslurm 23.11.10\n[me@head ~]$ ssh gpu1 nvidia-smi -L\n${list}`
+        + '[me@head ~]$ \n';
+    const { status, json, text } = await parse(session);
+    assert.equal(status, 200, text);
+    assert.equal(json.format, 'several');
+    assert.deepEqual(json.files.map(({ name, format }) => [name, format]),
+        [['scontrol show nodes', 'slurm_nodes_text'], ['ssh gpu1 nvidia-smi -L', 'nvidia_smi_list']]);
+    assert.deepEqual(json.unresolved, []);
+    assert.equal(json.pools[0].accelerator, 'nvidia-h100-sxm5-80gb');
+    assert.equal(json.pools[0].fields.accelerator.line, 15, 'of the session, not of the output');
+    const passed = json.warnings.filter(({ code }) => code === 'output_passed');
+    assert.equal(passed.length, 1, JSON.stringify(json.warnings));
+    assert.match(passed[0].message, /^sinfo --version: no format recognises/);
+
+    const nothing = await parse('$ hostname\ngpu1\n$ uptime\n 10:00:00 up 1 day\n');
+    assert.equal(nothing.status, 422);
+    assert.deepEqual(nothing.json.errors.map(({ detail }) => detail.split(':')[0]),
+        ['hostname', 'uptime']);
+    const broken = await parse(`$ scontrol show nodes\n${nodes}$ kubectl get nodes -o json\n{"kind":\n`);
+    assert.equal(broken.status, 400);
+    assert.match(broken.json.errors[0].detail, /^kubectl get nodes -o json: line \d+/);
+});
+
+test('the links that a node prints are not all of its rack', async () => {
+    const smi = `name, memory.total [MiB]\n${'NVIDIA GB200, 189471 MiB\n'.repeat(4)}`;
+    const row = (i) => `GPU${i}\t${[0, 1, 2, 3].map((j) => (i === j ? ' X ' : 'NV18')).join('\t')}\t0-71\t0`;
+    const topo = `\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n${
+        [0, 1, 2, 3].map(row).join('\n')}\n`;
+    const { body, type } = form({ 'smi.csv': smi, 'topo.txt': topo });
+    const { status, json, text } = await parse(body, { type });
+    assert.equal(status, 200, text);
+    const { scale_up_domain: domain } = json.pools[0].fields;
+    assert.equal(domain.value, 72);
+    assert.equal(domain.origin, 'default');
+    assert.match(domain.reason, /rack/);
+});
+
 test('a share of a card is told and not planned with, all of one counts', async () => {
     const row = (name, mib) => `name, memory.total [MiB]\n${`${name}, ${mib} MiB\n`.repeat(2)}`;
     const { status, json } = await parse(row('GRID A100DX-40C', 40960));

@@ -1,6 +1,6 @@
 /*
- * Any bytes as one file, or as two where a NUL stands between them: recognised, read, merged and
- * written. What is written is JSON, and a spec that is refused is refused for what the user was
+ * Any bytes as one file, or as two where a NUL stands between them, or as what the commands of a
+ * session printed: recognised, read, merged and written. What is written is JSON, and a spec that is refused is refused for what the user was
  * told.
  */
 #include <assert.h>
@@ -10,6 +10,7 @@
 
 #include "intake/draft.h"
 #include "intake/format.h"
+#include "intake/session.h"
 
 enum { ARENA_BYTES = 64 << 20, ANSWER_BYTES = 64 << 20 };
 
@@ -55,12 +56,33 @@ write_draft(const sl_draft *draft)
     sl_buffer_clear(&text);
 }
 
+static bool
+read_file(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    const sl_format *format = NULL;
+    uint32_t confidence = 0;
+
+    return sl_intake_read(raw, NULL, findings, &format, &confidence, err) == SL_OK;
+}
+
+static bool
+read_outputs(const sl_raw *raw, sl_findings *findings, sl_arena *arena, sl_errors *err)
+{
+    sl_session session;
+    sl_raw output;
+    bool more = true, any = false;
+
+    if (!sl_session_open(raw, &session))
+        return read_file(raw, findings, err);
+    while (sl_session_next(&session, arena, &output, &more, err) == SL_OK && more)
+        any = read_file(&output, findings, err) || any;
+    return any;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     sl_errors err = {0};
-    const sl_format *format = NULL;
-    uint32_t confidence = 0;
     const char *const text = size > 0 ? (const char *)bytes : "";
     const char *const nul = size > 0 ? memchr(text, '\0', size) : NULL;
     const size_t first = nul != NULL ? (size_t)(nul - text) : size;
@@ -73,7 +95,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
     assert(draft != NULL && findings != NULL);
     for (size_t i = 0; i < (nul != NULL ? 2U : 1U); i++)
-        any = sl_intake_read(&raws[i], NULL, findings, &format, &confidence, &err) == SL_OK || any;
+        any = read_outputs(&raws[i], findings, arena, &err) || any;
     if (any && sl_findings_join_names(findings, &err) == SL_OK &&
         sl_draft_make(findings, the_catalog(), arena, draft, &err) == SL_OK)
         write_draft(draft);

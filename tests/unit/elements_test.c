@@ -28,7 +28,8 @@ expect_elements(const char *text, const char *list, bool found, const char *show
     bool is_found = !found;
 
     sl_buffer_init(&out, 4096);
-    CU_ASSERT_EQUAL(sl_json_elements(text, strlen(text), list, show, &out, &is_found, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_json_elements(text, strlen(text), list, NULL, show, &out, &is_found, &err),
+                    SL_OK);
     if (err.count > 0)
         sl_fail_for(err.list[0].message);
     CU_ASSERT_EQUAL(is_found, found);
@@ -81,6 +82,62 @@ numbers_that_are_none_are_null(void)
     expect_elements("[{\"n\":1,\"load\":NaN},{\"n\":2,\"x\":[-Infinity]}]", NULL, true, "1:1 1:2");
 }
 
+static bool
+is_short(uint32_t depth, const char *name, size_t size)
+{
+    (void)name;
+    return depth == 1 && size == 1;
+}
+
+/* Members of an element, each with the depth at which it is asked for, and what is left of it. */
+static sl_code
+show_members(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    void *state = NULL;
+    sl_node member;
+    (void)line, (void)err;
+
+    while (sl_node_next(element, &state, &member)) {
+        sl_buffer_format(context, "%s:%zu ", member.key, sl_node_count(&member));
+    }
+    return SL_OK;
+}
+
+static void
+expect_left(const char *text, const char *left)
+{
+    sl_errors err = {.count = 0};
+    sl_buffer out;
+    bool found = false;
+
+    sl_buffer_init(&out, 4096);
+    sl_code code =
+        sl_json_elements(text, strlen(text), NULL, is_short, show_members, &out, &found, &err);
+    sl_expect_text(code != SL_OK ? err.list[0].rule : out.size == 0 ? "" : out.data, left, text);
+    sl_buffer_clear(&out);
+}
+
+static void
+members_that_nobody_reads_are_left_out(void)
+{
+    expect_left("[{\"a\": 1, \"long\": {\"x\": [1, {\"y\": \"}\"}]}, \"b\": 2}]", "a:0 b:0 ");
+    expect_left("[{\"long\": 1, \"a\": 1}, {\"b\": [1, 2], \"long\": []}]", "a:0 b:2 ");
+    expect_left("[{\"long\": NaN , \"more\" : \"\\\"\"\n}]", "");
+    expect_left("[{\"a\": {\"b\": 1, \"c\": {\"d\": 1}}, \"e\": [{\"f\": 1}]}]", "a:0 e:1 ");
+    expect_left("[3, \"long\", [\"long\"], {}]", "");
+    /* Spelled with an escape it may be any name. */
+    expect_left("[{\"\\u0061\": 1, \"\\u006cong\": 2}]", "a:0 long:0 ");
+    /* What is left out is followed all the same. */
+    expect_left("[{\"long\" 1}]", "malformed_json");
+    expect_left("[{\"long\":}]", "malformed_json");
+    expect_left("[{\"long\": 1,}]", "malformed_json");
+    expect_left("[{\"a\": 1, \"long\": 1,}]", "malformed_json");
+    expect_left("[{\"long\": [1}]", "malformed_json");
+    expect_left("[{\"long\": \"1}]", "malformed_json");
+    expect_left("[{\"a\": {} \"long\": 1}]", "malformed_json");
+    expect_left("[{\"a\": 1, \"a\": 2}]", "duplicate_key");
+}
+
 static void
 broken_texts_are_refused_with_their_line(void)
 {
@@ -102,9 +159,9 @@ broken_texts_are_refused_with_their_line(void)
         sl_buffer out;
         bool found = false;
         sl_buffer_init(&out, 4096);
-        CU_ASSERT_EQUAL(
-            sl_json_elements(rows[i].text, strlen(rows[i].text), NULL, show, &out, &found, &err),
-            SL_E_SYNTAX);
+        CU_ASSERT_EQUAL(sl_json_elements(rows[i].text, strlen(rows[i].text), NULL, NULL, show, &out,
+                                         &found, &err),
+                        SL_E_SYNTAX);
         sl_expect_text(err.count > 0 ? err.list[0].rule : "none", rows[i].rule, rows[i].text);
         if (err.count > 0 && strstr(err.list[0].message, rows[i].said) == NULL)
             sl_fail_for(err.list[0].message);
@@ -124,7 +181,8 @@ read_repeated(const char *open, const char *close, size_t times, const char *cor
     sl_buffer_text(&text, core);
     for (size_t i = 0; i < times; i++)
         sl_buffer_text(&text, close);
-    const sl_code code = sl_json_elements(text.data, text.size, NULL, show, &out, &found, err);
+    const sl_code code =
+        sl_json_elements(text.data, text.size, NULL, NULL, show, &out, &found, err);
     sl_buffer_clear(&text);
     sl_buffer_clear(&out);
     return code;
@@ -162,7 +220,8 @@ what_the_visitor_answers_ends_the_visit(void)
     sl_errors err = {.count = 0};
     uint32_t seen = 0;
     bool found = false;
-    CU_ASSERT_EQUAL(sl_json_elements("[1,2]", 5, NULL, refuse, &seen, &found, &err), SL_E_CONFLICT);
+    CU_ASSERT_EQUAL(sl_json_elements("[1,2]", 5, NULL, NULL, refuse, &seen, &found, &err),
+                    SL_E_CONFLICT);
     CU_ASSERT_EQUAL(seen, 1);
 }
 
@@ -172,6 +231,7 @@ static const sl_case cases[] = {
     SL_CASE(a_document_without_the_list_is_no_error),
     SL_CASE(quotes_hide_brackets),
     SL_CASE(numbers_that_are_none_are_null),
+    SL_CASE(members_that_nobody_reads_are_left_out),
     SL_CASE(broken_texts_are_refused_with_their_line),
     SL_CASE(depth_and_size_are_bounded),
     SL_CASE(what_the_visitor_answers_ends_the_visit),

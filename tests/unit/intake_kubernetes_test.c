@@ -300,6 +300,7 @@ lists_come_in_several_shapes(void)
         "{\"kind\": \"NodeList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": "
         "\"n1\"}}]}",
         "[{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n1\"}}]",
+        "[{\"metadata\": {\"name\": \"n1\"}, \"status\": {\"capacity\": {\"cpu\": \"8\"}}}]",
         "\xEF\xBB\xBF{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": "
         "\"n1\"}}",
         "kind: Node\napiVersion: v1\nmetadata: {name: n1}\n",

@@ -95,6 +95,21 @@ tables_for_people_are_refused_by_name(void)
             "kubectl get resourceslices -o json");
     refused("NODE   GPUS   PRODUCT\nn1     8      NVIDIA-L4\nn2     <none> <none>\n",
             "a table of columns that somebody chose", "kubectl get nodes -o json");
+    refused("NAME  STATUS  ROLES   AGE  VERSION  LABELS\n"
+            "n1  Ready  worker  1d  v1.29.1  nvidia.com/gpu.count=8\n",
+            "the table of kubectl get nodes with its labels, which does not tell what a node "
+            "offers",
+            "kubectl get nodes -o json");
+    refused("NODE         GPUS\ngpu-node-1   8\n", "a table of columns that somebody chose",
+            "kubectl get nodes -o json");
+    refused("GPU  POWER  GPU_T  MEM_T  GFX_CLK  GFX%\n  0  139 W  40 C  34 C  132 MHz  0 %\n",
+            "amd-smi monitor, which names no parts", "amd-smi static --json");
+    refused("Infiniband device 'mlx5_0' port 1 status:\n\tstate:\t 4: ACTIVE\n",
+            "ibstatus, which is not read", "ibstat");
+    refused("mlx5_0 port 1 ==> ib0 (Up)\nmlx5_1 port 1 ==> ib1 (Down)\n",
+            "ibdev2netdev, which tells no rates", "ibstat");
+    refused("Hostname  Partition  Node Num_CPU  CPUload\ngpu01  gpu*  idle  0 224  0.10\n",
+            "pestat, which is not read", "scontrol show nodes");
     refused("node/n1\nnode/n2\n", "the names of nodes and nothing of them",
             "kubectl get nodes -o json");
     refused("STATE NNODES NCORES NGPUS NODELIST\n free 4 256 32 gpu[1-4]\n",
@@ -192,6 +207,9 @@ errors_of_tools_are_no_output(void)
 {
     refused("No devices were found\n", "nvidia-smi, and it found no devices",
             "run it on a node that has some");
+    refused("Field \"memory.totl\" is not a valid field to query.\n",
+            "an error of nvidia-smi: it knows no such column",
+            "nvidia-smi --query-gpu=index,name,memory.total --format=csv");
     refused("bash: nvidia-smi: command not found\n", "a shell that found no such command",
             "run the tool where it is installed");
     refused("slurm_load_node error: Unable to contact slurm controller (connect failure)\n",
@@ -235,6 +253,9 @@ nodes_of_other_programs_are_refused_by_name(void)
     refused("{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"metadata\": {}}",
             "an object of Kubernetes that is no node", "kubectl get nodes -o json");
     refused("Hostname,GPU Model,GPU Count,Rack\ngpu01,H100,8,r1\n",
+            "a table of one's own, whose columns are those of no tool",
+            "name the nodes and their accelerators in a spec");
+    refused("hostname,gpu,count\ngpu01,H100,8\n",
             "a table of one's own, whose columns are those of no tool",
             "name the nodes and their accelerators in a spec");
     refused("gpu[01:04]\n", "a list of hosts, which says nothing of what they hold", devices);
@@ -380,6 +401,17 @@ a_second_output_in_one_file_is_told_of(void)
     expect_found(find_in_text("$ scontrol show node a\nNodeName=a CPUTot=8 Gres=gpu:t4:1\n"
                               "$ nvidia-smi -L\nGPU 0: Tesla T4 (UUID: GPU-1)\n"),
                  "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n", "several_outputs");
+    /* Far behind the beginning as well. */
+    enum { NODES = 2000, NODE_SIZE = 64 };
+    char *const many = calloc(NODES + 4, NODE_SIZE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(many);
+    size_t size = 0;
+    for (int i = 0; i < NODES; i++)
+        size += (size_t)snprintf(many + size, NODE_SIZE, "NodeName=a CPUTot=8 Gres=gpu:t4:1\n\n");
+    (void)snprintf(many + size, 2 * NODE_SIZE, "GPU 0: Tesla T4 (UUID: GPU-1)\n");
+    expect_found(find_in_text(many), "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n",
+                 "several_outputs");
+    free(many);
 }
 
 int

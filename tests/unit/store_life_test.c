@@ -183,6 +183,28 @@ a_list_is_narrowed_by_what_an_inventory_holds(void)
     bench_close(&b);
 }
 
+/* Of whatever length: what covers a part stands in the name. */
+static void
+every_part_of_a_name_finds_it(void)
+{
+    static const char name[] = "Rack seventeen";
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "other", "{}", "h1"), SL_OK);
+    sl_inventory_write write = write_of("whole", "{}", "h1");
+    write.name = name;
+    CU_ASSERT_EQUAL(do_write(&b, &write), SL_OK);
+    for (size_t from = 0; from + 1 < sizeof name; from++) {
+        for (size_t length = 4; from + length < sizeof name; length++) {
+            char part[sizeof name] = "";
+            memcpy(part, name + from, length);
+            expect_page(&b, &(sl_inventory_query){.limit = 9, .name_part = part}, "whole", false);
+        }
+    }
+    bench_close(&b);
+}
+
 static void
 a_name_is_found_by_any_part_of_its_start(void)
 {
@@ -319,6 +341,7 @@ static const sl_case cases[] = {
     SL_CASE(every_change_has_one_row_in_the_audit_and_no_change_none),
     SL_CASE(a_list_by_time_or_name_breaks_ties_by_slug),
     SL_CASE(a_list_is_narrowed_by_what_an_inventory_holds),
+    SL_CASE(every_part_of_a_name_finds_it),
     SL_CASE(a_name_is_found_by_any_part_of_its_start),
     SL_CASE(a_filter_that_leaves_few_is_looked_up_whatever_the_order),
     SL_CASE(the_schema_keeps_a_current_revision_and_one_writing_of_each),

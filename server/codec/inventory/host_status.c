@@ -39,9 +39,10 @@ static sl_code
 name_hosts(sl_host_status *status, const sl_node *object, uint32_t pool, sl_errors *err)
 {
     naming to = {status, pool};
-    sl_errors ignored = {0};
+    sl_errors ignored;
     sl_node hosts, entry;
     const char *list = NULL;
+    sl_errors_begin(&ignored, true);
     if (!sl_node_member(object, "hosts", &hosts))
         return SL_OK;
     for (size_t i = 0; sl_node_at(&hosts, i, &entry); i++) {

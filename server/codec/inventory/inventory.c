@@ -91,7 +91,8 @@ count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors 
     if (sl_pool_resolve(pool, catalog, &found->node, NULL, &cluster, faults) != SL_OK)
         return out;
     const sl_part *part = NULL;
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const sl_code code = sl_catalog_find_part(catalog, cluster.accelerator.id, "", &part, &ignored);
     assert(code == SL_OK);
     out.accelerator = part->accelerator.id; /* outlives the cluster here */
@@ -115,11 +116,14 @@ static sl_code
 check_hardware(const sl_inventory_pool *found, const sl_catalog *catalog, double *bytes,
                sl_errors *err)
 {
-    sl_errors faults = {0};
+    sl_errors faults;
+    sl_errors_begin(&faults, true); /* of many pools: worded where somebody reads it */
     const sl_pool_hardware pool = count_pool(found, catalog, &faults);
     *bytes += (double)pool.nodes * (double)pool.accelerators * (double)pool.memory_bytes;
     if (faults.count == 0 || may_be_unknown(&found->pool, &faults))
         return SL_OK;
+    sl_errors_begin(&faults, false);
+    (void)count_pool(found, catalog, &faults);
     sl_code first = SL_OK;
     for (uint32_t i = 0; i < faults.count; i++)
         sl_keep(&first, sl_refail(&faults.list[i], err));
@@ -226,8 +230,9 @@ sl_inventory_count(const sl_node *spec, const sl_catalog *catalog, sl_inventory_
 {
     assert(spec != NULL && catalog != NULL && out != NULL);
 
-    sl_errors ignored = {0}; /* of all pools, so that few of many faults are worded */
+    sl_errors ignored;
     sl_inventory_pool found;
+    sl_errors_begin(&ignored, true);
     out->count = 0;
     if (read_pools(spec, &found.pools, &ignored) != SL_OK)
         return;

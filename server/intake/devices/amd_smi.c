@@ -33,7 +33,8 @@ text_at(const sl_node *device, const char *outer, const char *inner)
 static bool
 quantity_of(const sl_node *value, const char *unit, double *out)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     sl_node inner;
     double number = 0;
     char text[64];
@@ -108,7 +109,8 @@ say_power(const sl_node *device, sl_facts *facts, uint32_t line)
 static bool
 is_partition(const sl_node *device)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     uint64_t part = 0;
     sl_node cut;
 
@@ -137,7 +139,8 @@ take_device(reading *r, const sl_node *device, uint32_t node, uint32_t line, sl_
 {
     sl_facts facts = {0};
     sl_facts whole = {0};
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     char identity[32] = "";
     uint64_t index = 0;
     bool said = false;

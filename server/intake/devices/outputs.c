@@ -47,13 +47,18 @@ document_size(const char *text, size_t size)
 static sl_code
 visit_one(sl_output *document, sl_output_visit visit, void *context, sl_errors *err)
 {
-    static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
-                                          .max_depth = SL_JSON_DEPTH_MAX,
-                                          .accept_python_numbers = true};
-    sl_errors inner = {0};
+    sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
+    sl_errors inner;
     sl_json *json = NULL;
-    sl_code code = sl_json_parse(document->text, document->size, &limits, &json, &inner);
 
+    sl_errors_begin(&inner, false);
+    sl_code code = sl_json_parse(document->text, document->size, &limits, &json, &inner);
+    if (code == SL_E_SYNTAX) {
+        /* As with elements: to look for NaN in every document takes as long as to decode it. */
+        limits.accept_python_numbers = true;
+        sl_errors_begin(&inner, false);
+        code = sl_json_parse(document->text, document->size, &limits, &json, &inner);
+    }
     if (code != SL_OK)
         return sl_fail(err, code, inner.list[0].rule, "", "the document from line %u: %s",
                        document->line, inner.list[0].message);
@@ -159,7 +164,8 @@ sl_output_find(sl_output_cursor *cursor, const char *key)
 const char *
 sl_output_text(const sl_node *value)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
     if (sl_node_kind(value) != SL_JSON_TEXT || sl_node_as_text(value, &text, &ignored) != SL_OK)
         return NULL;

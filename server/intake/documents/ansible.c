@@ -70,7 +70,8 @@ sl_ansible_variables(sl_facts *facts, const sl_node *object, uint32_t line, sl_a
     sl_node member;
 
     while (sl_node_kind(object) == SL_JSON_OBJECT && sl_node_next(object, &state, &member)) {
-        sl_errors ignored = {0};
+        sl_errors ignored;
+        sl_errors_begin(&ignored, true);
         const char *text = NULL;
         double number = 0.0;
         if (sl_node_kind(&member) == SL_JSON_TEXT)

@@ -180,7 +180,8 @@ take_row(table *t, const char *row)
 static void
 take_rows(table *t, const sl_node *rows)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
     sl_node row;
 
@@ -271,7 +272,8 @@ take_answer(sl_findings *findings, const char *name, const char *what, const cha
 {
     static const sl_json_limits limits = {.max_bytes = SL_ELEMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX};
-    sl_errors inner = {0};
+    sl_errors inner;
+    sl_errors_begin(&inner, false);
     sl_json *json = NULL;
     sl_node gathered;
     sl_code code = sl_json_parse(from, size, &limits, &json, &inner);

@@ -38,7 +38,8 @@ take_group(reading *r, const sl_node *group, sl_errors *err)
     if (sl_document_object(group, "vars", &vars))
         sl_ansible_variables(&facts, &vars, 0, sl_findings_arena(r->findings));
     for (size_t i = 0; sl_node_at(&hosts, i, &host); i++) {
-        sl_errors ignored = {0};
+        sl_errors ignored;
+        sl_errors_begin(&ignored, true);
         const char *name = NULL;
         if (sl_node_kind(&host) != SL_JSON_TEXT || sl_node_as_text(&host, &name, &ignored) != SL_OK)
             continue;

@@ -61,7 +61,8 @@ read_netq(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     const sl_raw bare = sl_document_raw(raw);
     reading r = {.findings = findings};
     bool found = false;
-    const sl_code code = sl_json_elements(bare.text, bare.size, NULL, take_node, &r, &found, err);
+    const sl_code code =
+        sl_json_elements(bare.text, bare.size, NULL, NULL, take_node, &r, &found, err);
     if (code != SL_OK || r.nodes > 0)
         return code;
     return sl_fail(err, SL_E_UNSUPPORTED, "no_nodes", "", "holds no list of compute nodes");

@@ -63,7 +63,8 @@ add_nodes(sl_findings *findings, const sl_node *pool, sl_found_host *host, const
         nodes = 0.0;
     const bool has_hosts = sl_document_array(pool, "hosts", &hosts);
     for (size_t i = 0; has_hosts && sl_node_at(&hosts, i, &entry); i++) {
-        sl_errors ignored = {0};
+        sl_errors ignored;
+        sl_errors_begin(&ignored, true);
         const char *list = NULL;
         uint64_t count = 0;
         if (sl_node_kind(&entry) != SL_JSON_TEXT ||

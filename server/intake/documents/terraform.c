@@ -154,7 +154,8 @@ bare_name(const char *text)
 static bool
 find_type(const sl_node *values, const char *path, char out[PART_SIZE])
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     sl_node at, first;
     const char *text = NULL;
 

@@ -50,7 +50,8 @@ keep_name(names *table, const char *name, const char *of)
 static const char *
 element_text(const sl_node *list, size_t index)
 {
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
     sl_node element;
 

@@ -25,13 +25,26 @@ open_section(const char *text, size_t size, const char *name)
     return (section){.lines = {.at = text, .end = text + size}, .name = name};
 }
 
+/* Past the lines of other sections. False at the end of the text. */
+static bool
+find_own(section *s)
+{
+    const char *line = NULL;
+    size_t length = 0;
+
+    for (sl_lines at = s->lines; sl_lines_next(&at, &line, &length); s->lines = at)
+        if (s->inside || (length > 0 && *line != ' ' && *line != '\t'))
+            return true;
+    return false;
+}
+
 static bool
 next_entry(section *s)
 {
     const size_t length = strlen(s->name);
     bool cut = false;
 
-    while (sl_lines_copy(&s->lines, s->line, sizeof s->line, &cut)) {
+    while (find_own(s) && sl_lines_copy(&s->lines, s->line, sizeof s->line, &cut)) {
         char *text = s->line;
         if (*text != ' ' && *text != '\0') {
             s->inside = strncmp(text, s->name, length) == 0 && text[length] == ':';

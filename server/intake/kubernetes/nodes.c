@@ -24,7 +24,8 @@ sl_kubernetes_quantity(const sl_node *value, double *out)
     } units[] = {{"", 1.0},      {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},
                  {"G", 1e9},     {"T", 1e12},    {"P", 1e15},    {"Ki", 1024.0},
                  {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
     char number[QUANTITY_SIZE];
 
@@ -221,7 +222,8 @@ read_state(sl_kubernetes_node *node, const sl_node *element, const sl_node *meta
            sl_found_host *host)
 {
     sl_node status, spec, deleted;
-    sl_errors ignored = {0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     bool cordoned = false;
 
     if (sl_document_object(element, "status", &status))
@@ -311,6 +313,10 @@ recognise(const sl_sample *sample)
         sl_sample_line_begins(sample, "kind: NodeMetrics"))
         return 0;
     if (sample->shape == SL_SHAPE_JSON) {
+        /* The items of the API's own list, alone, do not say what they are. */
+        if (sl_sample_has_key(sample, "metadata") && sl_sample_has_key(sample, "status") &&
+            sl_sample_holds(sample, "\"capacity\"") && !sl_sample_has_key(sample, "kind"))
+            return 90;
         if (!sl_sample_has_key(sample, "kind") && !sl_sample_has_key(sample, "items"))
             return 0;
         const bool node = sl_sample_holds(sample, "\"Node\"") ||

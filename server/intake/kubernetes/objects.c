@@ -18,6 +18,19 @@ visit(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     return w->visit(w->context, element, w->lines + line, err);
 }
 
+/* Not most of what a node says: its images, say, and its processor's features. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    static const char feature[] = "feature.node.kubernetes.io/";
+    const size_t length = sizeof feature - 1;
+
+    (void)depth;
+    return !sl_text_is(name, size, "annotations") && !sl_text_is(name, size, "images") &&
+           !sl_text_is(name, size, "managedFields") &&
+           (size <= length || memcmp(name, feature, length) != 0);
+}
+
 /* One object, not a list. */
 static sl_code
 read_single(const sl_raw *raw, walking *w, sl_errors *err)
@@ -41,7 +54,7 @@ read_json(const sl_raw *raw, walking *w, sl_errors *err)
     bool found = false;
 
     if (sl_document_first(raw) == '[')
-        return sl_json_elements(raw->text, raw->size, NULL, visit, w, &found, err);
+        return sl_json_elements(raw->text, raw->size, NULL, is_read, visit, w, &found, err);
     for (const char *at = raw->text; at < end;) {
         const char *from = at;
         while (from < end && memchr(blanks, *from, sizeof blanks) != NULL)
@@ -55,7 +68,8 @@ read_json(const sl_raw *raw, walking *w, sl_errors *err)
         /* One that does not end is read to the end: its fault is said there. */
         const char *const behind = sl_document_end(from, end);
         const sl_raw part = {raw->name, from, (size_t)((behind != NULL ? behind : end) - from)};
-        sl_code code = sl_json_elements(part.text, part.size, "items", visit, w, &found, err);
+        sl_code code =
+            sl_json_elements(part.text, part.size, "items", is_read, visit, w, &found, err);
         if (code == SL_OK && !found)
             code = read_single(&part, w, err);
         if (code != SL_OK)
@@ -64,19 +78,6 @@ read_json(const sl_raw *raw, walking *w, sl_errors *err)
         w->lines += sl_document_lines(from, at);
     }
     return SL_OK;
-}
-
-/* Not most of what a node says: its images, say, and its processor's features. */
-static bool
-is_read(uint32_t depth, const char *name, size_t size)
-{
-    static const char feature[] = "feature.node.kubernetes.io/";
-    const size_t length = sizeof feature - 1;
-
-    (void)depth;
-    return !sl_text_is(name, size, "annotations") && !sl_text_is(name, size, "images") &&
-           !sl_text_is(name, size, "managedFields") &&
-           (size <= length || memcmp(name, feature, length) != 0);
 }
 
 sl_code

@@ -117,22 +117,25 @@ is_words(const sl_cells *cells)
     return true;
 }
 
-/* A header names a column that only nvidia-smi has, or a device and what it is. */
+/* A header names a column that only nvidia-smi has, or a device and what it is; hosts and numbers
+ * alone are of anybody's table. */
 static bool
 is_header(const sl_cells *cells)
 {
     uint32_t known = 0;
-    bool own = false;
+    bool own = false, device = false;
     if (!is_words(cells))
         return false;
     for (uint32_t i = 0; i < cells->count; i++) {
         char unit[8];
         const uint32_t found = column_of(cells->at[i], unit);
         known += found < COLUMNS;
+        device = device || (found < COLUMNS && found != COLUMN_HOST &&
+                            found != COLUMN_COUNT_OF_NODE && found != COLUMN_TIMESTAMP);
         own =
             own || (found < COLUMNS && strchr(cells->at[i], '.') != NULL) || found == COLUMN_DRIVER;
     }
-    return own || known >= 2;
+    return own || (device && known >= 2);
 }
 
 /* Rows are cut as their header is: who writes ';' writes "72,00 W" too. Only a line without it may
@@ -465,6 +468,9 @@ recognise_csv(const sl_sample *sample)
         return 0;
     sl_captures_open(&captures, sample->head, strlen(sample->head));
     for (uint32_t i = 0; i < 8 && sl_captures_next(&captures, line, sizeof line); i++) {
+        /* A fact of Ansible may hold such a table. */
+        if (strchr(line, '{') != NULL)
+            continue;
         const bool dotted = strchr(line, '.') != NULL || strstr(line, "driver_version") != NULL;
         const bool listed = strstr(line, "(UUID") != NULL;
         sl_cells_split(line, separator_of(line), &cells);

@@ -113,7 +113,8 @@ static bool
 read_number(const sl_node *node, uint64_t *out)
 {
     const uint64_t most = (uint64_t)1 << 53;
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     sl_node inner;
     const char *text = NULL;
     bool is_set = true;
@@ -137,7 +138,8 @@ read_number(const sl_node *node, uint64_t *out)
 static void
 append_word(sl_buffer *out, const sl_node *node, const char *between)
 {
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
 
     if (sl_node_kind(node) != SL_JSON_TEXT || sl_node_as_text(node, &text, &ignored) != SL_OK ||
@@ -228,7 +230,8 @@ visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
     sl_slurm_node node = {.line = r->lines + line, .paths = node_paths};
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
 
     forget(r);
@@ -244,7 +247,8 @@ visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
     sl_slurm_node node = {.line = r->lines + line, .paths = sinfo_paths};
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
     sl_node total[2];
     uint64_t count = 1;
@@ -303,6 +307,26 @@ say_cluster(const sl_raw *raw, sl_findings *findings)
     }
 }
 
+static bool
+is_among(const said_by *members, uint32_t count, const char *name, size_t size)
+{
+    const int first = size > 0 ? *name : 0; /* tells most of them apart */
+
+    for (uint32_t i = 0; i < count; i++)
+        if (*members[i].first == first && sl_text_is(name, size, members[i].first))
+            return true;
+    return false;
+}
+
+/* Of a node or row of sinfo a quarter of its lines. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    return depth != 1 || is_among(node_members, NODE_MEMBERS, name, size) ||
+           is_among(row_members, ROW_MEMBERS, name, size) || sl_text_is(name, size, node_cluster) ||
+           sl_text_is(name, size, row_cluster);
+}
+
 /* The elements of a list anywhere, of a root that is one, or a root that is one element. */
 static sl_code
 visit_document(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r,
@@ -311,10 +335,10 @@ visit_document(const sl_raw *raw, const char *list, sl_element_visit visit, read
     static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX};
     bool found = false;
-    sl_code code = sl_json_elements(raw->text, raw->size, list, visit, r, &found, err);
+    sl_code code = sl_json_elements(raw->text, raw->size, list, is_read, visit, r, &found, err);
 
     if (code == SL_OK && !found)
-        code = sl_json_elements(raw->text, raw->size, NULL, visit, r, &found, err);
+        code = sl_json_elements(raw->text, raw->size, NULL, is_read, visit, r, &found, err);
     if (code != SL_OK || found)
         return code;
     sl_json *json = NULL;
@@ -367,12 +391,13 @@ static sl_code
 need_hosts(const sl_raw *raw, const sl_findings *findings, uint32_t before, sl_errors *err)
 {
     char said[SAID_SIZE] = "";
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     bool found = false;
 
     if (sl_findings_count(findings) > before ||
-        sl_json_elements(raw->text, raw->size, "errors", take_error, said, &found, &ignored) !=
-            SL_OK ||
+        sl_json_elements(raw->text, raw->size, "errors", NULL, take_error, said, &found,
+                         &ignored) != SL_OK ||
         *said == '\0')
         return sl_slurm_need_hosts(findings, before, err);
     return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "",
@@ -455,26 +480,6 @@ recognise_sinfo_yaml(const sl_sample *sample)
                    sl_sample_holds(sample, "gres:")
                ? 96
                : 0;
-}
-
-static bool
-is_among(const said_by *members, uint32_t count, const char *name, size_t size)
-{
-    const int first = size > 0 ? *name : 0; /* tells most of them apart */
-
-    for (uint32_t i = 0; i < count; i++)
-        if (*members[i].first == first && sl_text_is(name, size, members[i].first))
-            return true;
-    return false;
-}
-
-/* Of a node or row of sinfo a quarter of its lines. */
-static bool
-is_read(uint32_t depth, const char *name, size_t size)
-{
-    return depth != 1 || is_among(node_members, NODE_MEMBERS, name, size) ||
-           is_among(row_members, ROW_MEMBERS, name, size) || sl_text_is(name, size, node_cluster) ||
-           sl_text_is(name, size, row_cluster);
 }
 
 static sl_code

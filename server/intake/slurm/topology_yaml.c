@@ -14,7 +14,8 @@ typedef struct reading {
 static const char *
 text_of(const sl_node *object, const char *name)
 {
-    sl_errors ignored = {.count = 0};
+    sl_errors ignored;
+    sl_errors_begin(&ignored, true);
     const char *text = NULL;
     return sl_node_text(object, name, &text, NULL, &ignored) == SL_OK ? text : NULL;
 }
