@@ -338,6 +338,7 @@ read_software(sl_row *t)
     s->repeats_keys = sl_row_flag(t, "repeats_keys");
     s->traced_sharding = sl_row_flag(t, "traced_sharding");
     s->exchange_kept = sl_row_flag(t, "exchange_kept");
+    s->sums_kept = sl_row_flag(t, "sums_kept");
     s->rebuild_stops = sl_row_flag(t, "rebuild_stops");
     s->splits_products = sl_row_flag(t, "splits_products");
     s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");

@@ -165,7 +165,8 @@ is_capped(const sl_hf_reader *reader, const char *key)
     return reader->type->caps;
 }
 
-/* Whether the config trains it with dropout somewhere. */
+/* Whether the config says that it trains with dropout somewhere. What a class has in silence is left
+ * to the release, whose code may not be that class. */
 static bool
 is_dropping(const sl_hf_reader *reader)
 {
@@ -173,17 +174,14 @@ is_dropping(const sl_hf_reader *reader)
                                        "dropout",           "hidden_dropout",   "residual_dropout",
                                        "embedding_dropout", "attention_dropout"};
     sl_errors unread = {.count = 0};
-    bool drops = false, said = false;
+    bool drops = false;
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         double rate = 0.0;
-        bool present = false;
-        if (sl_node_double(reader->config, keys[i], 0, 1, &rate, &present, &unread) == SL_OK) {
+        if (sl_node_double(reader->config, keys[i], 0, 1, &rate, NULL, &unread) == SL_OK)
             drops = drops || rate > 0.0;
-            said = said || present;
-        }
     }
-    return said ? drops : reader->type->drops;
+    return drops;
 }
 
 static void

@@ -86,7 +86,6 @@ static const sl_hf_type types[] = {
         .traits = SL_HF_TIED | SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_LEARNED_POSITIONS,
         .refused = "add_cross_attention",
         .activation = "gelu_new",
-        .drops = true,
         .fallbacks = {SL_HF_SHAPE(50257, 768, 0, 12, 12, 1024)},
     },
     {
@@ -99,7 +98,6 @@ static const sl_hf_type types[] = {
         .traits = SL_HF_TIED | SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_LEARNED_POSITIONS,
         .flags = {{.key = "multi_query", .traits = SL_HF_ONE_KV_HEAD, .fallback = true}},
         .refused = "add_cross_attention",
-        .drops = true,
         .fallbacks = {SL_HF_SHAPE(50257, 768, 0, 12, 12, 1024)},
     },
     {
@@ -187,7 +185,6 @@ static const sl_hf_type types[] = {
                    .traits = SL_HF_NORM_WEIGHTLESS,
                    .fallback = true,
                    .inverted = true}},
-        .drops = true,
         .activation = "relu",
         .fallbacks = {SL_HF_SHAPE(50272, 768, 3072, 12, 12, 2048)},
     },

@@ -107,7 +107,6 @@ typedef struct sl_hf_type {
     const char *activation; /* when the config does not say; NULL = some kernel of its own */
     bool wide_norms;        /* multiplies by the weight of a norm before it casts back */
     bool caps;              /* scores and logits, when the config does not say */
-    bool drops;             /* trained with dropout, when the config does not say */
     bool relaid;            /* joins the rotary part of queries and the rest */
     /* When the key is absent; 0: derived from other fields, or none. */
     uint64_t fallbacks[SL_HF_FIELD_COUNT];

@@ -37,9 +37,12 @@ function layoutOf(run) {
         ...(run.optimizer === 'sgd' ? {} : { optimizer_bytes: 4 }) } };
 }
 
+/** What these classes do where a configuration is silent. */
+const ownDropout = { gpt2: { resid_pdrop: 0.1 }, gpt_bigcode: { resid_pdrop: 0.1 }, opt: { dropout: 0.1 } };
+
 function requestOf(run) {
     return {
-        model: { config: { ...run.config, model_type: run.model_type,
+        model: { config: { ...ownDropout[run.model_type], ...run.config, model_type: run.model_type,
             architectures: run.class === undefined ? undefined : [architectures[run.model_type]],
             num_labels: 2 } },
         workload: {

@@ -45,7 +45,7 @@ test('a Megatron row, with the cards that its link names', () => {
     assert.deepEqual(request(gpt), {
         model: { config: { architectures: ['GPT2LMHeadModel'], model_type: 'gpt2', n_layer: 96,
             n_embd: 12288, n_head: 96, n_inner: 49152, vocab_size: 51200, n_positions: 2048,
-            activation_function: 'gelu_pytorch_tanh', resid_pdrop: 0 } },
+            activation_function: 'gelu_pytorch_tanh' } },
         workload: { kind: 'pretraining', framework: 'megatron', software: 'megatron-lm-2022',
             sequence_length: 2048, global_batch_size: 64, micro_batch_size: 1, precision: 'fp16',
             optimizer: 'adamw', recompute: 'selective', attention: 'unfused' },

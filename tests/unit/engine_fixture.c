@@ -126,6 +126,7 @@ sl_fixture_software(void)
         .fragmentation_low_ratio = 1.028,
         .fragmentation_high_ratio = 1.093,
         .exchange_kept = true,
+        .sums_kept = true,
         .splits_sequence = true,
         .regathers_inputs = true,
         .weight_gradient_fused = true,

@@ -521,13 +521,13 @@ what_a_class_writes_out_step_by_step_is_read(void)
         const char *text;
         bool composed, rectified, relaid, lone, wide, scores, logits, drops;
     } rows[] = {
-        {.text = "{\"model_type\":\"gpt2\"}", .composed = true, .drops = true},
+        {.text = "{\"model_type\":\"gpt2\"}", .composed = true},
         {.text = "{\"model_type\":\"gpt2\",\"activation_function\":\"gelu\",\"attn_pdrop\":0}"},
         {.text = "{\"model_type\":\"phi\",\"hidden_act\":\"gelu_new\",\"resid_pdrop\":0.1}",
          .composed = true,
          .relaid = true,
          .drops = true},
-        {.text = "{\"model_type\":\"opt\",\"dropout\":null}", .rectified = true, .drops = true},
+        {.text = "{\"model_type\":\"opt\",\"dropout\":null}", .rectified = true},
         {.text = "{\"model_type\":\"llama\",\"hidden_act\":7,\"dropout\":\"no\"}"},
         {.text = "{\"model_type\":\"stablelm\"}", .relaid = true},
         {.text = "{\"model_type\":\"falcon\"}", .lone = true},

@@ -73,7 +73,7 @@ compile_fuses_the_loss_of_releases_that_compile_it(void)
 
 /* Each rank of two has half of the vocabulary. DTensor's loss_parallel has no kernel for its loss:
  * 70B with tensor 8 shows 13.9 and 15.9 bytes, compiled 10.0 and 6.0 (tests/accuracy/data, K008 and
- * K017). */
+ * K018). */
 static void
 a_loss_of_half_the_vocabulary_is_made_of_more_copies(void)
 {

@@ -275,7 +275,7 @@ whole_rerun(const sl_kind_price *price)
 
 /* Every other product, but all those of experts, which are none that torchtitan's list names; and
  * of what ranks send what it does not name either: gathered inputs, sums that are not scattered,
- * and before exchange_kept tokens on their way to experts and back. */
+ * before exchange_kept tokens on their way to experts and back, and without sums_kept all sums. */
 static sl_rerun
 operators_rerun(const sl_slice *slice, const sl_kind_price *price)
 {
@@ -292,7 +292,7 @@ operators_rerun(const sl_slice *slice, const sl_kind_price *price)
     };
 
     for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        if (i != SL_COLLECTIVE_REDUCE_SCATTER)
+        if (i != SL_COLLECTIVE_REDUCE_SCATTER || !slice->software->sums_kept)
             again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
     if (!slice->software->exchange_kept)
         again.expert = sl_price_traffic_less(&price->expert_forward, &tail->expert);

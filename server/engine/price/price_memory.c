@@ -94,8 +94,10 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (!tensor->linear || sl_slice_is_routed(tensor) || !sl_tensor_matrices(tensor, &of) ||
             (slice->precision == SL_PRECISION_NVFP4 && !tensor->half) || products++ % 2 != 0)
             continue;
-        /* A compiled block knows that the next block's input holds what its last product gave. */
-        if (!slice->eager && tensor->cut == SL_CUT_ROW)
+        /* A compiled block knows that the next block's input holds what its last product gave, or,
+         * where that is a part of a sum, the sum that is kept as well. */
+        if (!slice->eager && tensor->cut == SL_CUT_ROW &&
+            (slice->spread <= 1.0 || slice->software->sums_kept))
             continue;
         bytes += slice->element_bytes * (double)of.outputs * slice->tokens /
                  (tensor->cut == SL_CUT_COLUMN ? slice->tensor : 1.0);
@@ -108,7 +110,7 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept && slice->expert > 1.0)
             bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
         if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
-            slice->spread > 1.0)
+            slice->software->sums_kept && slice->spread > 1.0)
             bytes += slice->element_bytes * (double)op->outputs * slice->tokens / slice->spread;
     }
     return bytes;

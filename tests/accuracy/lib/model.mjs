@@ -66,8 +66,7 @@ const families = {
         architecture: 'OPTForCausalLM',
         keys: { L: 'num_hidden_layers', h: 'hidden_size', a: 'num_attention_heads', ffn: 'ffn_dim',
             vocab: 'vocab_size', seq_len: 'max_position_embeddings' },
-        facts: (row) => ({ word_embed_proj_dim: count(row.h, 1), do_layer_norm_before: true,
-            dropout: 0 }),
+        facts: (row) => ({ word_embed_proj_dim: count(row.h, 1), do_layer_norm_before: true }),
     },
     bloom: {
         model_type: 'bloom',
@@ -86,7 +85,7 @@ const families = {
         keys: { L: 'n_layer', h: 'n_embd', a: 'n_head', ffn: 'n_inner', vocab: 'vocab_size',
             seq_len: 'n_positions' },
         facts: (row) => ({ activation_function: ownGelu(row),
-            resid_pdrop: row.notes.includes('resid_pdrop 0.1') ? 0.1 : 0 }),
+            resid_pdrop: row.notes.includes('resid_pdrop 0.1') ? 0.1 : undefined }),
     },
     bert: {
         model_type: 'bert',

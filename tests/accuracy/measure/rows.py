@@ -107,7 +107,8 @@ def software_of(run):
     """The profile whose manner it has: torchtitan's root unit of early 2025, but PyTorch's norms of
     today, which are kept where nothing is recomputed."""
     if run.get("framework") == "fsdp2":
-        return "torchtitan-2025-04" if run.get("recompute") else "torchtitan-2025-09"
+        late = run.get("sums_kept") or not run.get("recompute")
+        return "torchtitan-2025-09" if late else "torchtitan-2025-04"
     return "pytorch-fsdp1-2.x" if run.get("framework") == "fsdp1" else "pytorch-ddp-2.x"
 
 

@@ -131,14 +131,14 @@ EXPERTS = [
 ]
 
 FURTHER = [
-    cut("plain 8B", PLAIN_8B, 4, 1, 8192, tp=2, recompute="op_sac", seconds=0.5),
+    cut("plain 8B", PLAIN_8B, 4, 1, 8192, tp=2, recompute="op_sac", sums_kept=True, seconds=0.5),
     cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096, ep=4, clip=False),
     cut("latent experts, 4 layers", LATENT | ROUTED, 8, 2, 4096, ep=8, recompute="full", clip=False),
-    cut("plain 8B", PLAIN_8B, 4, 2, 8192, tp=2, recompute="op_sac", compile="all"),
+    cut("plain 8B", PLAIN_8B, 4, 2, 8192, tp=2, recompute="op_sac", sums_kept=True, compile="all"),
     cut("plain 70B, 8 layers", layers(LLAMA_70B, 8), 32, 16, 8192, tp=8, recompute="full", compile="all"),
     cut("plain 8B", PLAIN_8B, 8, 1, 8192, recompute="full", offload="cpu", timed=False),
     cut("plain 3B", PLAIN_3B, 8, 1, 4096, tp=2),
-    cut("plain 8B, dp 4", PLAIN_8B, 2, 1, 8192, tp=2, recompute="op_sac", compile="blocks"),
+    cut("plain 8B, dp 4", PLAIN_8B, 2, 1, 8192, tp=2, recompute="op_sac", sums_kept=True, compile="blocks"),
 ]
 
 

@@ -181,12 +181,16 @@ def tensor_parallel(model, mesh):
             "mlp.w2": RowwiseParallel(output_layouts=Shard(1))})
 
 
-def saved_by_operator():
-    """torchtitan's op-level list: attention, what tensor parallel ranks add up, and every other product."""
+def saved_by_operator(sums_kept):
+    """torchtitan's op-level list: attention, every other product and, but for some of 2025, what tensor
+    parallel ranks add up."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
     ops = torch.ops.aten
-    kept = {torch.ops._c10d_functional.reduce_scatter_tensor.default, ops._scaled_dot_product_flash_attention.default, ops._scaled_dot_product_cudnn_attention.default,
+    kept = {ops._scaled_dot_product_flash_attention.default, ops._scaled_dot_product_cudnn_attention.default,
             ops._scaled_dot_product_efficient_attention.default}
+
+    if sums_kept:
+        kept.add(torch.ops._c10d_functional.reduce_scatter_tensor.default)
 
     def contexts():
         products = {True: 0, False: 0}
@@ -208,7 +212,7 @@ def recomputed(run, model):
     from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
     for name, block in model.layers.named_children():
         if run.get("recompute") == "op_sac":
-            block = checkpoint_wrapper(block, context_fn=saved_by_operator(), preserve_rng_state=False)
+            block = checkpoint_wrapper(block, context_fn=saved_by_operator(run.get("sums_kept")), preserve_rng_state=False)
         elif run.get("recompute") == "full":
             block = checkpoint_wrapper(block, preserve_rng_state=False)
         if run.get("compile") in ("blocks", "all"):
