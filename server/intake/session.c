@@ -78,12 +78,16 @@ static sl_code
 copy_output(const sl_session *s, const output *from, sl_arena *arena, sl_raw *out, sl_errors *err)
 {
     const size_t size = (size_t)(from->to - from->from);
-    const int shown = from->command_size < COMMAND_MAX ? (int)from->command_size : COMMAND_MAX;
     char *const text = sl_arena_alloc(arena, from->lines + size, 1);
-    const char *const command = from->command + strspn(from->command, " ");
-    const int skipped = (int)(command - from->command);
-    const char *const name = sl_arena_format(
-        arena, "%s%s%.*s", s->raw.name, *s->raw.name != '\0' ? ": " : "", shown - skipped, command);
+    size_t blanks = 0;
+
+    while (blanks < from->command_size && from->command[blanks] == ' ')
+        blanks++;
+    const size_t rest = from->command_size - blanks;
+    const int shown = rest < COMMAND_MAX ? (int)rest : COMMAND_MAX;
+    const char *const name =
+        sl_arena_format(arena, "%s%s%.*s", s->raw.name, *s->raw.name != '\0' ? ": " : "", shown,
+                        from->command + blanks);
 
     if (text == NULL || name == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the session");

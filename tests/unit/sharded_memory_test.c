@@ -486,41 +486,6 @@ the_host_steps_at_its_own_rate(void)
     CU_ASSERT_TRUE(sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION) > kept_s);
 }
 
-/* When an eager loss peaks the last block is still gathered, and of the root unit what its own forward
- * does not let go of: 8B over eight ranks of H100, 8,192 tokens, has 25.56 GiB with nothing of it
- * (tests/accuracy/data, H025). */
-static void
-the_loss_finds_what_forward_did_not_let_go_of(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double head = ROWS * HIDDEN + HIDDEN;
-    const struct {
-        sl_root_keeps keeps;
-        sl_reshard reshard;
-        double elements;
-    } rows[] = {
-        {SL_ROOT_KEEPS_ALL, SL_RESHARD_DEFAULT, sl_fixture_llama_root() + sl_fixture_llama_block()},
-        {SL_ROOT_KEEPS_HEAD, SL_RESHARD_DEFAULT, head + sl_fixture_llama_block()},
-        {SL_ROOT_KEEPS_NONE, SL_RESHARD_DEFAULT, sl_fixture_llama_block()},
-        {SL_ROOT_KEEPS_ALL, SL_RESHARD_ALWAYS, 0.0},
-        {SL_ROOT_KEEPS_NONE, SL_RESHARD_NEVER, sl_fixture_llama_all()},
-    };
-
-    q.workload.sequence_length = 32768;
-    q.workload.recompute = SL_RECOMPUTE_FULL;
-    q.workload.loss = SL_LOSS_EAGER;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        software.root_keeps = rows[i].keeps;
-        q.plan.reshard = rows[i].reshard;
-        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                       2.0 * rows[i].elements, 1e-8, "gathered");
-    }
-    q.plan.reshard = SL_RESHARD_DEFAULT;
-    q.workload.framework = SL_FRAMEWORK_FSDP1;
-    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * sl_fixture_llama_root(), 1e-8, "FSDP 1 keeps the root and no block");
-}
-
 /* Gradients that are set to zero and not to none are there at the head already. */
 static void
 gradients_that_stay_are_there_at_the_head(void)
@@ -602,7 +567,6 @@ static const sl_case cases[] = {
     SL_CASE(inputs_of_cut_products_stay_whole_outside_megatron),
     SL_CASE(freed_gradients_are_in_the_whole_interval),
     SL_CASE(recompute_by_operators_keeps_every_other_product),
-    SL_CASE(the_loss_finds_what_forward_did_not_let_go_of),
     SL_CASE(gradients_that_stay_are_there_at_the_head),
     SL_CASE(a_tied_table_has_three_gradients_at_the_end),
     SL_CASE(segments_of_a_smaller_phase_stay_reserved),

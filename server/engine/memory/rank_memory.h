@@ -3,17 +3,9 @@
 #ifndef SL_ENGINE_RANK_MEMORY_H
 #define SL_ENGINE_RANK_MEMORY_H
 
+#include "engine/memory/loss.h"
 #include "engine/memory/memory.h"
 #include "engine/placement/gather.h"
-
-/** Bytes of one logit: at the ends of forward and of the loss's backward, and while the head runs
- * backward; and what segments of logits idle beside those of the loss. */
-typedef struct sl_logit_bytes {
-    double forward;
-    double loss;
-    double head;
-    double idle;
-} sl_logit_bytes;
 
 /** What one rank allocates, before it becomes terms. */
 typedef struct sl_rank_bytes {

@@ -1,0 +1,121 @@
+/* What a loss takes for each logit, by who computes it and by how the vocabulary is cut. */
+#include "engine/memory/loss.h"
+
+#include "engine/extremes.h"
+#include "engine/placement/lent.h"
+
+/* Bytes per logit of an eager loss at the peak of its backward: log-softmax in fp32, its gradient and
+ * that of its input. The 16-bit logits are gone by then: nobody holds on to them. When forward ends
+ * they are there, and one copy less. Other losses are the profile's. */
+static const double eager_logit_bytes = 12.0;
+/* The same of DTensor's loss_parallel, which has no kernel for it: log-softmax, minus one at each
+ * label, the exponential and the sum of both. Our own runs with tensor 2 and 8 show 15.9, and 13.9
+ * when forward ends. */
+static const double split_logit_bytes = 16.0;
+/* That compiled, which waits for what the ranks add up between its kernels, and has most when
+ * forward ends. Our own runs show 8.1 and 4 with tensor 2, 10.0 and 6.0 with tensor 8. */
+static const double split_compiled_forward_bytes = 10.0;
+static const double split_compiled_logit_bytes = 6.0;
+/* Eager without fp32, by code that holds on: logits, log-softmax and the gradients of both. */
+static const double half_logit_bytes = 8.0;
+
+/* Whether PyTorch computes the loss of a vocabulary that is cut, by the operators of DTensor. What a
+ * release traces as a whole keeps what its row says. */
+static bool
+is_split(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_FSDP2 && c->slice->tensor > 1.0 &&
+           !c->software->traced_sharding;
+}
+
+/* Bytes per logit when forward ends and at the peak of the loss's backward. */
+typedef struct at_loss {
+    double forward, peak;
+} at_loss;
+
+static at_loss
+even(double bytes)
+{
+    return (at_loss){bytes, bytes};
+}
+
+static at_loss
+composed(const sl_memory_case *c, double bytes, double copies)
+{
+    return (at_loss){copies * (c->slice->element_bytes + bytes - 4.0), copies * bytes};
+}
+
+static at_loss
+compiled_loss(const sl_memory_case *c)
+{
+    if (is_split(c))
+        return (at_loss){split_compiled_forward_bytes, split_compiled_logit_bytes};
+    return even(c->software->fused_logits_peak_bytes);
+}
+
+/* The profile's own. Megatron's computes in place. */
+static at_loss
+own_loss(const sl_memory_case *c)
+{
+    const double own = c->software->logits_peak_bytes;
+
+    if (c->workload->compile && c->software->loss_compiled)
+        return compiled_loss(c);
+    if (c->workload->framework == SL_FRAMEWORK_MEGATRON || own < eager_logit_bytes)
+        return even(own);
+    if (is_split(c))
+        return composed(c, split_logit_bytes, 1.0);
+    return composed(c, eager_logit_bytes, own / eager_logit_bytes);
+}
+
+/* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
+ * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
+static at_loss
+loss_of(const sl_memory_case *c)
+{
+    const bool megatron = c->workload->framework == SL_FRAMEWORK_MEGATRON;
+    const double whole = megatron ? 1.0 : c->slice->tensor;
+
+    switch (c->workload->loss) {
+    case SL_LOSS_EAGER:
+        return megatron ? even(eager_logit_bytes) : composed(c, eager_logit_bytes, whole);
+    case SL_LOSS_HALF:
+        return even(half_logit_bytes * whole);
+    case SL_LOSS_FUSED:
+        return compiled_loss(c);
+    case SL_LOSS_CHUNKED:
+        return even(c->software->chunked_logits_peak_bytes);
+    case SL_LOSS_PARALLEL:
+        if (is_split(c))
+            return composed(c, split_logit_bytes, 1.0);
+        return megatron ? even(eager_logit_bytes) : composed(c, eager_logit_bytes, 1.0);
+    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+        return even(0.0);
+    default:
+        return own_loss(c);
+    }
+}
+
+/* Of any loss a gradient in 16 bits is left to the head, but of Megatron's, which is in place. */
+sl_logit_bytes
+sl_loss_logits(const sl_memory_case *c)
+{
+    const double e = c->slice->element_bytes;
+    const bool apart = c->workload->framework != SL_FRAMEWORK_MEGATRON;
+    const sl_loss loss = c->workload->loss;
+    at_loss bytes = loss_of(c);
+
+    /* A loss that keeps its log-softmax keeps the tanh before it as well. */
+    if (apart && c->question->model->logits_capped && bytes.peak >= half_logit_bytes)
+        bytes = (at_loss){bytes.forward + e, bytes.peak + e};
+    /* In parts there are none, in 16 bits throughout nobody lets go of them, and where forward has
+     * most they are in its count. */
+    const bool let_go = apart && bytes.peak >= sl_larger(e, bytes.forward) &&
+                        loss != SL_LOSS_CHUNKED && loss != SL_LOSS_HALF;
+
+    return (sl_logit_bytes){
+        .forward = sl_lent_logit_bytes(c, bytes.forward),
+        .loss = sl_lent_logit_bytes(c, bytes.peak),
+        .head = sl_lent_logit_bytes(c, apart ? sl_smaller(bytes.peak, e) : bytes.peak),
+        .idle = let_go ? e : 0.0};
+}
