@@ -8,7 +8,7 @@ import { computed, effect, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { pause } from "./cursor.js";
 import { pattern, rank, tab } from "../state/look.js";
-import { asProblem, follow, requestText } from "../state/store.js";
+import { answer, asProblem, follow, requestText } from "../state/store.js";
 import { fetchTimeline } from "./timeline/kinds.js";
 
 /** About 20 MB of answer. */
@@ -65,8 +65,9 @@ export function answerTo(question, ask) {
     return answer;
 }
 
-/** The plan as it is asked while the view is open. */
-export const asked = computed(() => (tab.value === "step" && requestText.value !== "none" ? requestText.value : null));
+/** The plan as it is asked while the view is open: not before an estimate shows that one like it has an answer. */
+export const asked = computed(() => (tab.value === "step" && requestText.value !== "none" && answer.value.estimate !== null
+    ? requestText.value : null));
 
 export const timeline = answerTo(() => asked.value, (of, abort) => {
     pause();
