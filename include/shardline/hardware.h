@@ -149,6 +149,10 @@ typedef struct sl_accelerator {
     double sustained_ratio;
     double sustained_low_ratio;
     double sustained_high_ratio;
+
+    /* What one workspace of products takes from the allocator. */
+    double pytorch_workspace_bytes; /* cuBLAS or hipBLAS, of a thread on a stream */
+    double engine_workspace_bytes;  /* TransformerEngine's own */
 } sl_accelerator;
 
 /** How a run of weeks goes, and what it draws; all zero: nothing fails and nothing is drawn. */
@@ -269,6 +273,8 @@ typedef struct sl_software {
     bool splits_products; /* a product for each tensor, where others have one for each input */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
+    double pytorch_workspaces;   /* of cuBLAS in the allocator: forward's thread and autograd's */
+    double engine_workspaces;    /* ... and of TransformerEngine */
     bool
         lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/links/lists.h) */
     bool whole_owners; /* ZeRO 1 divides no tensor: one rank owns it, gets its gradient, sends it */

@@ -37,6 +37,7 @@ typedef enum sl_term_id {
     SL_TERM_REDUCE_BUFFERS,
     SL_TERM_GRAPH_BUFFERS,
     SL_TERM_PIPELINE_BUFFERS,
+    SL_TERM_WORKSPACES,
     SL_TERM_FRAGMENTATION,
     SL_TERM_CONTEXT,
     /* time, in waterfall order; they sum to the step */

@@ -36,6 +36,11 @@ typedef struct sl_sustained {
     double ratio, low_ratio, high_ratio;
 } sl_sustained;
 
+typedef struct sl_workspace_row {
+    const char *arch; /* as accelerators name theirs; "*" is any other */
+    double pytorch_bytes, engine_bytes;
+} sl_workspace_row;
+
 typedef struct sl_fabric_row {
     sl_fabric fabric;
     const char *aliases; /* separated by | */
@@ -60,14 +65,15 @@ struct sl_catalog {
     uint64_t own_revision; /* of the users' rows it holds; 0 = none */
     bool awaits_own;       /* they are not read yet */
     uint32_t part_limit, node_limit, name_limit;
-    uint32_t part_count, node_count, software_count, sustained_count, fabric_count, surface_count,
-        name_count, source_count, conflict_count;
+    uint32_t part_count, node_count, software_count, sustained_count, workspace_count, fabric_count,
+        surface_count, name_count, source_count, conflict_count;
     sl_part *parts;
     sl_law_names *laws; /* beside parts */
     sl_node_type *nodes;
     sl_software *software;
     const char **software_aliases; /* beside software */
     sl_sustained sustained[SL_CATALOG_ARCHES_MAX];
+    sl_workspace_row workspaces[SL_CATALOG_ARCHES_MAX];
     sl_fabric_row fabrics[SL_CATALOG_FABRICS_MAX];
     sl_gemm_surface *surfaces; /* of the laws that have one */
     sl_source sources[SL_CATALOG_SOURCES_MAX];

@@ -130,6 +130,21 @@ attach_sustained(const sl_catalog *catalog, const char *id, sl_accelerator *a)
     a->sustained_high_ratio = found->high_ratio;
 }
 
+static void
+attach_workspaces(const sl_catalog *catalog, sl_accelerator *a)
+{
+    const sl_workspace_row *found = NULL;
+    for (uint32_t i = 0; i < catalog->workspace_count; i++) {
+        const sl_workspace_row *const row = &catalog->workspaces[i];
+        const bool exact = sl_text_equal(row->arch, a->arch);
+        if (exact || (found == NULL && sl_text_equal(row->arch, "*")))
+            found = row;
+    }
+    assert(found != NULL);
+    a->pytorch_workspace_bytes = found->pytorch_bytes;
+    a->engine_workspace_bytes = found->engine_bytes;
+}
+
 static sl_code
 attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
 {
@@ -181,6 +196,7 @@ sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
         if (code != SL_OK)
             return code;
         attach_sustained(catalog, catalog->laws[i].sustained, &catalog->parts[i].accelerator);
+        attach_workspaces(catalog, &catalog->parts[i].accelerator);
     }
     return SL_OK;
 }

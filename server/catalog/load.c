@@ -343,6 +343,8 @@ read_software(sl_row *t)
     s->splits_products = sl_row_flag(t, "splits_products");
     s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = sl_row_flag(t, "dummy_weight_gradients");
+    s->pytorch_workspaces = sl_row_number(t, "pytorch_workspaces");
+    s->engine_workspaces = sl_row_number(t, "engine_workspaces");
     s->lists_parts = sl_row_flag(t, "lists_parts");
     s->whole_owners = sl_row_flag(t, "whole_owners");
     s->named_only = sl_row_flag(t, "named_only");
@@ -377,6 +379,22 @@ read_sustained(sl_row *t)
         .low_ratio = sl_row_number(t, "low_ratio"),
         .high_ratio = sl_row_number(t, "high_ratio"),
     };
+}
+
+static void
+read_workspace(sl_row *t)
+{
+    sl_catalog *const catalog = t->catalog;
+    if (catalog->workspace_count == SL_CATALOG_ARCHES_MAX) {
+        sl_row_fault(t, "arch", "there are too many architectures");
+        return;
+    }
+    catalog->workspaces[catalog->workspace_count++] = (sl_workspace_row){
+        .arch = sl_row_required(t, "arch"),
+        .pytorch_bytes = sl_row_number(t, "pytorch_bytes"),
+        .engine_bytes = sl_row_number(t, "transformer_engine_bytes"),
+    };
+    (void)sl_row_required(t, "source");
 }
 
 static void
@@ -426,6 +444,7 @@ sl_catalog_load(sl_catalog *catalog, const sl_embedded_set *files, sl_errors *er
         {"collective_laws.csv", sl_read_collective_law},
         {"fabrics.csv", read_fabric},
         {"sustained.csv", read_sustained},
+        {"workspaces.csv", read_workspace},
         {"software.csv", read_software},
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

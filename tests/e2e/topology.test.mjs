@@ -46,9 +46,12 @@ after(async () => {
 const put = (url, slug, spec, headers = {}) => send(url, 'PUT', `${base}/${slug}`,
     { headers: { ...json, ...headers }, body: JSON.stringify(spec) });
 
-/** How many requests for /version a server has answered. */
+/**
+ * How many requests for /version a server has answered; asked over a connection of its own, as a
+ * server that hung may close a kept one under the question.
+ */
 async function versionsAnswered({ url }) {
-    const { text } = await send(url, 'GET', '/metrics');
+    const { text } = await send(url, 'GET', '/metrics', { agent: false });
     const sample = /^shardline_http_requests_total\{[^}]*"\/version"[^}]*\} (\d+)$/gm;
     return [...text.matchAll(sample)].reduce((sum, [, value]) => sum + Number(value), 0);
 }

@@ -145,6 +145,19 @@ memory_nobody_printed_is_the_nominal_size_and_one_percent_is_kept(void)
 }
 
 static void
+workspaces_of_products_go_by_architecture(void)
+{
+    sl_expect_near(accelerator("nvidia-h200-sxm-141gb")->pytorch_workspace_bytes, 33554432, 1e-12,
+                   "Hopper");
+    sl_expect_near(accelerator("nvidia-a100-sxm4-80gb")->pytorch_workspace_bytes, 8519680, 1e-12,
+                   "others");
+    sl_expect_near(accelerator("nvidia-a100-sxm4-80gb")->engine_workspace_bytes, 4194304, 1e-12,
+                   "TransformerEngine");
+    sl_expect_near(accelerator("amd-mi300x")->pytorch_workspace_bytes, 134217728, 1e-12, "ROCm");
+    CU_ASSERT_EQUAL(accelerator("aws-trainium2")->pytorch_workspace_bytes, 0);
+}
+
+static void
 sustained_clocks_are_claimed_only_where_long_runs_were_seen(void)
 {
     sl_expect_near(accelerator("nvidia-a100-sxm4-80gb")->sustained_ratio, .955, 1e-12, "A100");
@@ -421,6 +434,7 @@ main(int argc, char **argv)
         SL_CASE(a_measured_ceiling_bounds_products_and_attention),
         SL_CASE(a_part_without_a_16_bit_rate_has_no_law),
         SL_CASE(memory_nobody_printed_is_the_nominal_size_and_one_percent_is_kept),
+        SL_CASE(workspaces_of_products_go_by_architecture),
         SL_CASE(sustained_clocks_are_claimed_only_where_long_runs_were_seen),
         SL_CASE(names_are_found_as_tools_print_them),
         SL_CASE(words_that_decorate_a_name_are_passed),

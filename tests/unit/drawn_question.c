@@ -95,6 +95,7 @@ draw_software(sl_software *out)
     software.eager_activations = once_in(2);
     software.traced_sharding = once_in(8);
     software.dummy_weight_gradients = once_in(2);
+    software.pytorch_workspaces = once_in(2) ? 2.0 : 0.0;
     software.loss_compiled = once_in(2);
     software.overlap_gradient_reduce = once_in(2);
     software.overlap_parameter_gather = once_in(2);
@@ -116,6 +117,7 @@ draw_cluster(const sl_plan *plan, sl_cluster *out)
     cluster.accelerators_per_node = each;
     sl_accelerator *part = &cluster.accelerator;
     part->memory_bytes = sizes[draw(3)] << 30;
+    part->pytorch_workspace_bytes = 3e7;
     for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
         part->peak_flops_per_s[i] = 100e12;
     if (once_in(2))

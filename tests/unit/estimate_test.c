@@ -424,6 +424,9 @@ bytes_of_inputs(const sl_term *m)
         return input(m, "block_bytes") - input(m, "kept_bytes");
     case SL_TERM_DUMMY_WEIGHT_GRADIENTS:
         return input(m, "elements") * input(m, "element_bytes");
+    case SL_TERM_WORKSPACES:
+        return input(m, "pytorch_workspaces") * input(m, "pytorch_workspace_bytes") +
+               input(m, "engine_workspaces") * input(m, "engine_workspace_bytes");
     case SL_TERM_ACTIVATIONS:
         return input(m, "microbatches_in_flight") * input(m, "blocks") *
                    input(m, "bytes_per_block") +
@@ -462,6 +465,10 @@ shown_inputs_give_the_shown_values(void)
     q.plan.data = 4;
     q.plan.zero_stage = 1;
     software[0].dummy_weight_gradients = true;
+    software[0].pytorch_workspaces = 2.0;
+    software[0].engine_workspaces = 1.0;
+    cluster.accelerator.pytorch_workspace_bytes = 3e7;
+    cluster.accelerator.engine_workspace_bytes = 4e6;
     q.workload.recompute = SL_RECOMPUTE_FULL;
     const sl_estimate *e = sl_fixture_answer(&q);
     const sl_term *t = e->time.terms;

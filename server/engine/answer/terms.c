@@ -137,6 +137,12 @@ static const sl_term_info terms[] = {
                                   "hidden x tokens x element_bytes of "
                                   "each stage beside it, or the output of a plain layer",
                                   "Megatron-LM schedules.py, send and receive of one micro-batch"},
+    [SL_TERM_WORKSPACES] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
+                            "pytorch_workspaces x pytorch_workspace_bytes + engine_workspaces x "
+                            "engine_workspace_bytes: what libraries of products work in, one of "
+                            "forward's thread and one of autograd's",
+                            "PyTorch CUDAContext (its pull requests 89027 and 138791); "
+                            "TransformerEngine module/base.py"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
                                "idle_bytes - returned_segments_bytes: freed gradients keep their "
@@ -448,6 +454,7 @@ sl_term_what(sl_term_id id)
         [SL_TERM_REDUCE_BUFFERS] = "reduce buckets",
         [SL_TERM_GRAPH_BUFFERS] = "outputs of captured graphs",
         [SL_TERM_PIPELINE_BUFFERS] = "between stages",
+        [SL_TERM_WORKSPACES] = "workspaces of products",
         [SL_TERM_FRAGMENTATION] = "reserved and not allocated",
         [SL_TERM_CONTEXT] = "driver, kernels and communicators",
     };

@@ -6,10 +6,10 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { Contract } from './openapi.mjs';
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+const kept = new http.Agent({ keepAlive: true, maxSockets: 256 });
 
-/** One request, unchecked. */
-export function send(url, method, path, { headers = {}, body } = {}) {
+/** One request, unchecked; agent false takes a connection of its own. */
+export function send(url, method, path, { headers = {}, body, agent = kept } = {}) {
     const { hostname, port } = new URL(url);
     return new Promise((done, fail) => {
         const request = http.request(
