@@ -203,6 +203,7 @@ typedef struct sl_model {
     bool across;
     bool drops;         /* trained with dropout, by its config */
     bool logits_capped; /* logits go through a tanh before the loss (Gemma 2) */
+    bool loss_narrow;   /* which its class computes in the width of the logits (BERT, T5) */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     sl_quantization quantization;

@@ -404,6 +404,7 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
             return code;
     }
     fill_summary(&symbols.scope, out);
+    out->loss_narrow = recipe->encoder;
     out->unpriced = find_unpriced(recipe);
     if (recipe->base != NULL && sl_text_ends_with(out->architecture, "Model"))
         sl_hf_rename(out, recipe->base, "");

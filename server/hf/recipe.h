@@ -55,7 +55,7 @@ typedef struct sl_hf_recipe {
     size_t symbol_count;
     const sl_stack *stacks;
     size_t stack_count;
-    bool encoder;           /* no decoder: never the language part of a wrapper */
+    bool encoder;           /* never the language part of a wrapper; its loss casts no logits */
     const char *mtp_layers; /* expression: layers for multi-token prediction, or NULL */
     const char *require;    /* expression that must hold; NULL = none */
     const char *required;   /* what it says, for the user */

@@ -95,7 +95,7 @@ draw_software(sl_software *out)
     software.eager_activations = once_in(2);
     software.traced_sharding = once_in(8);
     software.dummy_weight_gradients = once_in(2);
-    software.pytorch_workspaces = once_in(2) ? 2.0 : 0.0;
+    software.pytorch_workspaces = software.dummy_weight_gradients ? 2.0 : 0.0;
     software.loss_compiled = once_in(2);
     software.overlap_gradient_reduce = once_in(2);
     software.overlap_parameter_gather = once_in(2);

@@ -160,12 +160,33 @@ logits_that_are_capped_leave_their_tanh(void)
                    "none of a fused loss");
 }
 
+/* BERT's and T5's classes hand their logits to cross_entropy as they are: RoBERTa on one H200 has
+ * 10.77 GiB so (tests/accuracy/data, h200). Autocast casts them all the same. */
+static void
+a_loss_of_narrow_logits_takes_half(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    static sl_model encoder;
+
+    encoder = *q.model;
+    encoder.loss_narrow = true;
+    q.model = &encoder;
+    q.workload.sequence_length = 32768;
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
+                   "2 + 2 + 2 bytes a logit");
+    q.workload.gather = SL_WIRE_FP32;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 12.0 * 32768.0 * ROWS, 1e-12,
+                   "under autocast");
+}
+
 static const sl_case cases[] = {
     SL_CASE(a_loss_in_chunks_frees_the_logits),
     SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
     SL_CASE(the_loss_finds_what_forward_did_not_let_go_of),
     SL_CASE(a_loss_of_half_the_vocabulary_is_made_of_more_copies),
     SL_CASE(logits_that_are_capped_leave_their_tanh),
+    SL_CASE(a_loss_of_narrow_logits_takes_half),
 };
 
 int

@@ -3,11 +3,14 @@
 
 #include "engine/extremes.h"
 #include "engine/placement/lent.h"
+#include "engine/placement/slice.h"
 
 /* Bytes per logit of an eager loss at the peak of its backward: log-softmax in fp32, its gradient and
  * that of its input. The 16-bit logits are gone by then: nobody holds on to them. When forward ends
  * they are there, and one copy less. Other losses are the profile's. */
 static const double eager_logit_bytes = 12.0;
+/* Of a class that casts no logits to fp32, where autocast does not either. */
+static const double narrow_logit_bytes = 6.0;
 /* The same of DTensor's loss_parallel, which has no kernel for it: log-softmax, minus one at each
  * label, the exponential and the sum of both. Our own runs with tensor 2 and 8 show 15.9, and 13.9
  * when forward ends. */
@@ -26,6 +29,15 @@ is_split(const sl_memory_case *c)
 {
     return c->workload->framework == SL_FRAMEWORK_FSDP2 && c->slice->tensor > 1.0 &&
            !c->software->traced_sharding;
+}
+
+static double
+eager_bytes(const sl_memory_case *c)
+{
+    const bool narrow = c->question->model->loss_narrow && c->slice->element_bytes < 4.0 &&
+                        !sl_slice_autocasts(c->workload);
+
+    return narrow ? narrow_logit_bytes : eager_logit_bytes;
 }
 
 /* Bytes per logit when forward ends and at the peak of the loss's backward. */
@@ -65,7 +77,7 @@ own_loss(const sl_memory_case *c)
         return even(own);
     if (is_split(c))
         return composed(c, split_logit_bytes, 1.0);
-    return composed(c, eager_logit_bytes, own / eager_logit_bytes);
+    return composed(c, eager_bytes(c), own / eager_logit_bytes);
 }
 
 /* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
@@ -78,7 +90,7 @@ loss_of(const sl_memory_case *c)
 
     switch (c->workload->loss) {
     case SL_LOSS_EAGER:
-        return megatron ? even(eager_logit_bytes) : composed(c, eager_logit_bytes, whole);
+        return megatron ? even(eager_logit_bytes) : composed(c, eager_bytes(c), whole);
     case SL_LOSS_HALF:
         return even(half_logit_bytes * whole);
     case SL_LOSS_FUSED:
@@ -88,7 +100,7 @@ loss_of(const sl_memory_case *c)
     case SL_LOSS_PARALLEL:
         if (is_split(c))
             return composed(c, split_logit_bytes, 1.0);
-        return megatron ? even(eager_logit_bytes) : composed(c, eager_logit_bytes, 1.0);
+        return megatron ? even(eager_logit_bytes) : composed(c, eager_bytes(c), 1.0);
     case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
         return even(0.0);
     default:

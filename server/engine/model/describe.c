@@ -396,6 +396,7 @@ sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *e
     model->experts_per_token = 0;
     model->unmasked = model->biased = model->across = model->drops = false;
     model->logits_capped = spec->logits_capped;
+    model->loss_narrow = false;
     model->unpriced = spec->latent.index_heads != 0 ? "attention to indexed positions" : NULL;
     model->kind_count = 0;
     memset(model->beside, 0, sizeof model->beside);
