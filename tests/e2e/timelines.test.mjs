@@ -149,7 +149,7 @@ test('arrows lead from the end of a send to the start of the pass that it feeds'
     const schedules = { '1f1b': 1, interleaved_1f1b: 2, zb_v: 2, dualpipe: 1 };
     for (const [schedule, chunks] of Object.entries(schedules)) {
         const { json } = await ask({ config: { ...llama, num_hidden_layers: 8 },
-            workload: { global_batch_size: 8 },
+            workload: { global_batch_size: schedule === 'zb_v' ? 32 : 8 },
             parallelism: { pipeline: 4, data: 1, schedule, virtual_pipeline: chunks } }, '',
         { accept: trace });
         const slices = buildModel(json.traceEvents).processes
@@ -170,6 +170,10 @@ test('arrows lead from the end of a send to the start of the pass that it feeds'
             assert.ok(taker.start >= sent.end - 1e-6, schedule);
             assert.ok(!fed.has(taker), `${schedule} feeds one pass twice`);
             fed.add(taker);
+            if (schedule === 'zb_v') { // chunks go there and back
+                const chunkOf = ({ pid, args: { chunk } }) => (chunk === 0 ? pid - 1 : 8 - pid);
+                assert.equal(chunkOf(taker), chunkOf(sent) + (sent.name === 'send_output' ? 1 : -1));
+            }
             if (schedule !== 'interleaved_1f1b' || sent.name !== 'send_output') continue;
             assert.equal(taker.args.chunk, sent.args.chunk + (taker.pid < sent.pid));
         }
