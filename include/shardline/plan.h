@@ -346,8 +346,9 @@ typedef struct sl_question {
     uint32_t software_count;
     sl_workload workload;
     sl_plan plan;
-    bool nodes_fixed; /* the cluster is what there is: more nodes are no choice */
-    uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
+    bool nodes_fixed;    /* the cluster is what there is: more nodes are no choice */
+    bool schedule_fixed; /* it was asked for by name */
+    uint32_t unknown;    /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 
 /** Whether linear layers multiply in 8 or 4 bits, made of 16-bit tensors. */

@@ -118,6 +118,9 @@ void sl_timeline_simulate(const sl_question *question, const sl_estimate *estima
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);
 
+/** Of each span that stages send the one that takes it in, of all others SL_SPAN_NONE. */
+void sl_timeline_takers(const sl_timeline *timeline, uint32_t *takers);
+
 /** One operator of a layer, or what its passes wait for: collectives that nothing hides, the host.
  * Of one micro-batch [s]; input_s with what is recomputed. */
 typedef struct sl_pass_part {

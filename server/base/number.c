@@ -139,6 +139,57 @@ sl_number_json(double value, char out[SL_NUMBER_TEXT_SIZE])
     return size;
 }
 
+/* Up to four digits take no loop, and no copy. */
+static char *
+put_whole(char *out, uint32_t value)
+{
+    if (value >= 10000) {
+        char digits[SL_NUMBER_TEXT_SIZE];
+        const char *begin = sl_number_whole(value, digits + sizeof digits);
+        const size_t size = (size_t)(digits + sizeof digits - begin);
+        memcpy(out, begin, size);
+        return out + size;
+    }
+    if (value >= 1000) {
+        write_pair(out, value / 100);
+        write_pair(out + 2, value % 100);
+        return out + 4;
+    }
+    if (value >= 100)
+        *out++ = (char)('0' + value / 100);
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return out + 1;
+    }
+    write_pair(out, value % 100);
+    return out + 2;
+}
+
+char *
+sl_number_list_whole(const uint32_t *values, size_t count, uint32_t none, char *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        *out++ = ',';
+        if (values[i] != none) {
+            out = put_whole(out, values[i]);
+            continue;
+        }
+        memcpy(out, "null", 4);
+        out += 4;
+    }
+    return out;
+}
+
+char *
+sl_number_list(const double *values, size_t count, char *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        *out++ = ',';
+        out += sl_number_json(values[i], out);
+    }
+    return out;
+}
+
 enum { SAID_DIGITS = 3, MOST_SAID = 18, LEAST_SAID = -9 };
 
 /* Of the first digit of a magnitude. */

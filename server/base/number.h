@@ -22,6 +22,11 @@ size_t sl_number_json(double value, char out[SL_NUMBER_TEXT_SIZE]);
  * begins. */
 char *sl_number_whole(uint64_t value, char *end);
 
+/** Numbers of a list as JSON has them, a comma before each; `none` among whole ones is null. Writes no
+ * more than SL_NUMBER_TEXT_SIZE bytes of each. Returns the end. */
+char *sl_number_list_whole(const uint32_t *values, size_t count, uint32_t none, char *out);
+char *sl_number_list(const double *values, size_t count, char *out);
+
 typedef struct sl_number_text {
     char text[SL_NUMBER_TEXT_SIZE];
 } sl_number_text;

@@ -211,6 +211,62 @@ sl_write_double(sl_writer *writer, double value)
     }
 }
 
+/* Texts of so many numbers are copied at once. */
+enum { BLOCK = 64 };
+
+/* The text of a block, less the comma that its first number may not need. */
+static void
+write_block(sl_writer *writer, const char *text, const char *end)
+{
+    const char *begin = takes_comma(writer) ? text : text + 1;
+
+    sl_buffer_append(writer->out, begin, (size_t)(end - begin));
+}
+
+static size_t
+block_of(size_t left)
+{
+    return left < BLOCK ? left : BLOCK;
+}
+
+void
+sl_write_uints(sl_writer *writer, const uint32_t *values, size_t count, uint32_t none)
+{
+    char text[BLOCK * SL_NUMBER_TEXT_SIZE];
+
+    assert(!writer->in_object[writer->depth]);
+    for (size_t i = 0; i < count; i += BLOCK) {
+        write_block(writer, text,
+                    sl_number_list_whole(values + i, block_of(count - i), none, text));
+    }
+}
+
+static bool
+are_finite(const double *values, size_t count)
+{
+    bool finite = true;
+
+    for (size_t i = 0; i < count; i++)
+        finite = finite && isfinite(values[i]);
+    return finite;
+}
+
+void
+sl_write_doubles(sl_writer *writer, const double *values, size_t count)
+{
+    char text[BLOCK * SL_NUMBER_TEXT_SIZE];
+
+    assert(!writer->in_object[writer->depth]);
+    for (size_t i = 0; i < count; i += BLOCK) {
+        const size_t size = block_of(count - i);
+        if (are_finite(values + i, size))
+            write_block(writer, text, sl_number_list(values + i, size, text));
+        else
+            for (size_t k = i; k < i + size; k++)
+                sl_write_double(writer, values[k]);
+    }
+}
+
 void
 sl_write_bool(sl_writer *writer, bool value)
 {

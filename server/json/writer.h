@@ -42,6 +42,9 @@ void sl_write_int(sl_writer *writer, int64_t value);
 void sl_write_double(sl_writer *writer, double value);
 void sl_write_bool(sl_writer *writer, bool value);
 void sl_write_null(sl_writer *writer);
+/** Many elements of an array; `none` writes null. */
+void sl_write_uints(sl_writer *writer, const uint32_t *values, size_t count, uint32_t none);
+void sl_write_doubles(sl_writer *writer, const double *values, size_t count);
 /** An already valid JSON text, copied as it is. */
 void sl_write_raw(sl_writer *writer, const char *json, size_t size);
 

@@ -149,7 +149,7 @@ test('arrows lead from the end of a send to the start of the pass that it feeds'
     const schedules = { '1f1b': 1, interleaved_1f1b: 2, zb_v: 2, dualpipe: 1 };
     for (const [schedule, chunks] of Object.entries(schedules)) {
         const { json } = await ask({ config: { ...llama, num_hidden_layers: 8 },
-            workload: { global_batch_size: 8 },
+            workload: { global_batch_size: schedule === 'zb_v' ? 32 : 8 },
             parallelism: { pipeline: 4, data: 1, schedule, virtual_pipeline: chunks } }, '',
         { accept: trace });
         const slices = buildModel(json.traceEvents).processes
@@ -170,6 +170,10 @@ test('arrows lead from the end of a send to the start of the pass that it feeds'
             assert.ok(taker.start >= sent.end - 1e-6, schedule);
             assert.ok(!fed.has(taker), `${schedule} feeds one pass twice`);
             fed.add(taker);
+            if (schedule === 'zb_v') { // chunks go there and back
+                const chunkOf = ({ pid, args: { chunk } }) => (chunk === 0 ? pid - 1 : 8 - pid);
+                assert.equal(chunkOf(taker), chunkOf(sent) + (sent.name === 'send_output' ? 1 : -1));
+            }
             if (schedule !== 'interleaved_1f1b' || sent.name !== 'send_output') continue;
             assert.equal(taker.args.chunk, sent.args.chunk + (taker.pid < sent.pid));
         }
@@ -331,6 +335,46 @@ test('of blocks some of which go to the host the others stay, and the closed for
     const down = rowsOf(timeline).filter(({ kind, microbatch }) =>
         kind === 'activations_down' && microbatch === 0);
     assert.deepEqual(down.map(({ layer }) => layer), [1, 2, 3]);
+});
+
+test('a schedule that cannot be is refused with what can, and that is legal', async () => {
+    const four = { config: { ...llama, num_hidden_layers: 24 }, workload: { global_batch_size: 24 } };
+    const refused = async (parallelism, workload = {}, cluster = {}) => {
+        const body = { ...four, cluster, workload: { ...four.workload, ...workload },
+            parallelism: { pipeline: 4, data: 1, virtual_pipeline: 1, ...parallelism } };
+        const { status, json } = await ask(body);
+        assert.equal(status, 422);
+        assert.ok(json.errors[0].detail.length > 0);
+        return { body, ...json.errors[0] };
+    };
+    /** The first alternative of a hint: a value of the field itself, or of another that it names. */
+    const follow = async ({ body, pointer, hint }) => {
+        const words = hint.split(/, /)[0].replace(/^or /, '').split(' ');
+        const name = words.length > 1 ? words[0] : pointer.split('/').at(-1);
+        const value = /^\d+$/.test(words.at(-1)) ? Number(words.at(-1)) : words.at(-1);
+        const room = name in estimate().workload ? 'workload' : 'parallelism';
+        const { status, text } = await ask({ ...body, [room]: { ...body[room], [name]: value } });
+        assert.equal(status, 200, `${hint}: ${text.slice(0, 500)}`);
+    };
+    for (const [fault, pointer, ...change] of [
+        ['too_few_microbatches', '/workload/global_batch_size', { schedule: 'dualpipe' }, { global_batch_size: 6 }],
+        ['too_few_microbatches', '/workload/global_batch_size', { schedule: 'dualpipe' }, { global_batch_size: 9 }],
+        ['schedule_mismatch', '/parallelism/virtual_pipeline', { schedule: 'zb_v', virtual_pipeline: 3 }],
+        ['schedule_mismatch', '/parallelism/schedule', { schedule: '1f1b', virtual_pipeline: 2 }],
+        ['schedule_mismatch', '/parallelism/schedule', { schedule: 'interleaved_1f1b' }],
+        ['microbatches_not_divisible', '/parallelism/virtual_pipeline',
+            { schedule: 'interleaved_1f1b', virtual_pipeline: 2 }, { global_batch_size: 6 }],
+        ['microbatches_not_divisible', '/parallelism/virtual_pipeline', { virtual_pipeline: 2 }, { global_batch_size: 6 }],
+    ]) {
+        const found = await refused(...change);
+        assert.deepEqual([found.code, found.pointer], [fault, pointer]);
+        await follow(found);
+    }
+    // One stage is none to it either.
+    const { code, hint } = await refused({ schedule: 'dualpipe', pipeline: 3 }, {},
+        { accelerators_per_node: 6 });
+    assert.equal(code, 'stages_not_even');
+    assert.ok(!hint.split(', ').includes('1'), hint);
 });
 
 test('what cannot be drawn is refused by name', async () => {

@@ -414,9 +414,9 @@ cutting_otherwise_breaks_no_rule_that_is_left_out(void)
  * near, or the answer says that it may not be. Most drawn models are of few blocks on slow links,
  * where traffic is much of a step. */
 static void
-timelines_are_near_their_estimates_or_those_say_so(void)
+timelines_are_near_their_estimates(void)
 {
-    static const double near = 0.05, balanced = 0.02, coarse_mean = 0.012;
+    static const double near = 0.05, balanced = 0.02, coarse_mean = 0.003;
     uint32_t alone = 0, alone_off = 0, staged = 0, staged_off = 0, said = 0;
     double coarse_sum = 0.0;
 
@@ -432,28 +432,25 @@ timelines_are_near_their_estimates_or_those_say_so(void)
         void *space = malloc(bytes);
         CU_ASSERT_PTR_NOT_NULL_FATAL(space);
         sl_timeline_simulate(&drawn.question, &answer, NULL, NULL, space, &timeline);
-        const double ratio = timeline.step_s / answer.time.step_s;
+        const double off = fabs(log(timeline.step_s / answer.time.step_s));
         const bool coarse = sl_fixture_has_note(&answer, "closed_form_coarse");
-        expect(ratio > 0.6 && ratio < 1.6, "a simulated step is of its estimate's order");
-        expect(coarse || fabs(log(ratio)) <= near, "what is not said to be coarse is near");
+        expect(off <= near, "a simulated step is near its estimate");
         expect(!coarse || answer.plan.pipeline > 1, "one stage is not said to be coarse");
         alone += answer.plan.pipeline == 1;
-        alone_off += answer.plan.pipeline == 1 && fabs(log(ratio)) > balanced;
+        alone_off += answer.plan.pipeline == 1 && off > balanced;
         staged += answer.plan.pipeline > 1;
-        staged_off += answer.plan.pipeline > 1 && fabs(log(ratio)) > near;
+        staged_off += answer.plan.pipeline > 1 && off > balanced;
         said += coarse;
-        coarse_sum += coarse ? fabs(log(ratio)) : 0.0;
+        coarse_sum += coarse ? off : 0.0;
         free(space);
     }
-    printf("  on one stage %u of %u are off by more than %.0f %%, of %u pipelines %u by more than "
-           "%.0f %%; %u say that they may be: those by %.2f %%\n",
-           alone_off, alone, 100.0 * balanced, staged, staged_off, 100.0 * near, said,
+    printf("  within %.0f %%; by more than %.0f %% on one stage %u of %u are off, and %u of %u "
+           "pipelines; %u say that they may be coarse: those by %.2f %%\n",
+           100.0 * near, 100.0 * balanced, alone_off, alone, staged_off, staged, said,
            100.0 * coarse_sum / said);
-    CU_ASSERT_TRUE(500 * alone_off <= alone);
-    CU_ASSERT_TRUE(30 * said <= alone + staged);
-    CU_ASSERT_TRUE(500 * (alone_off + staged_off) <= alone + staged);
-    CU_ASSERT_TRUE(150 * staged_off <= staged);
-    CU_ASSERT_TRUE(6 * said <= staged);
+    CU_ASSERT_TRUE(2500 * alone_off <= alone);
+    CU_ASSERT_TRUE(300 * staged_off <= staged);
+    CU_ASSERT_TRUE(24 * said <= staged);
     CU_ASSERT_TRUE(coarse_sum / said <= coarse_mean);
     sl_draw_clear();
 }
@@ -464,7 +461,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(what_is_accepted_has_an_answer_that_hangs_together),
         SL_CASE(cutting_otherwise_breaks_no_rule_that_is_left_out),
-        SL_CASE(timelines_are_near_their_estimates_or_those_say_so),
+        SL_CASE(timelines_are_near_their_estimates),
     };
 
     return sl_run_cases(argc, argv, "combinations", cases, sizeof cases / sizeof cases[0]);

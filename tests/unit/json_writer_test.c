@@ -91,6 +91,46 @@ what_is_not_finite_is_null_and_a_fault(void)
     sl_expect_text(double_text(-(double)INFINITY), "null failed", "minus infinity");
 }
 
+/* One of each, none at all, and more than are copied at once. */
+static void
+long_lists_are_written_as_one_by_one(void)
+{
+    enum { COUNT = 200, NONE = 7 };
+    static const size_t counts[] = {0, 1, 64, COUNT};
+    uint32_t wholes[COUNT];
+    double values[COUNT];
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        wholes[i] = i % 3 == 0 ? NONE : i * i;
+        values[i] = i == 150 ? (double)NAN : i / 8.0;
+    }
+    for (uint32_t n = 0; n < 4; n++) {
+        sl_buffer out[2];
+        for (uint32_t one_by_one = 0; one_by_one < 2; one_by_one++) {
+            sl_writer w;
+            sl_buffer_init(&out[one_by_one], 10000);
+            sl_writer_init(&w, &out[one_by_one]);
+            sl_write_array(&w);
+            for (size_t i = 0; one_by_one == 1 && i < counts[n]; i++)
+                if (wholes[i] == NONE)
+                    sl_write_null(&w);
+                else
+                    sl_write_uint(&w, wholes[i]);
+            if (one_by_one == 0)
+                sl_write_uints(&w, wholes, counts[n], NONE);
+            for (size_t i = 0; one_by_one == 1 && i < counts[n]; i++)
+                sl_write_double(&w, values[i]);
+            if (one_by_one == 0)
+                sl_write_doubles(&w, values, counts[n]);
+            sl_write_array_end(&w);
+            CU_ASSERT_EQUAL(sl_writer_ok(&w), counts[n] <= 150); /* what is not finite */
+        }
+        sl_expect_text(out[0].data, out[1].data, "list");
+        sl_buffer_clear(&out[0]);
+        sl_buffer_clear(&out[1]);
+    }
+}
+
 static void
 texts_and_keys_are_escaped(void)
 {
@@ -208,6 +248,7 @@ main(int argc, char **argv)
         SL_CASE(a_document_is_written_with_its_commas),
         SL_CASE(whole_doubles_keep_every_digit_and_fractions_twelve),
         SL_CASE(what_is_not_finite_is_null_and_a_fault),
+        SL_CASE(long_lists_are_written_as_one_by_one),
         SL_CASE(texts_and_keys_are_escaped),
         SL_CASE(a_full_buffer_is_not_ok),
         SL_CASE(a_canonical_text_keeps_values_and_the_order_of_arrays),

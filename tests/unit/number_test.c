@@ -128,6 +128,34 @@ whole_numbers_are_printed_as_printf_does(void)
     }
 }
 
+/* Each as alone, a comma before it. */
+static void
+lists_are_made_of_the_same_numbers(void)
+{
+    enum { COUNT = 2000 };
+    static uint32_t wholes[COUNT];
+    static double values[COUNT];
+    static char list[COUNT * SL_NUMBER_TEXT_SIZE], expected[COUNT * SL_NUMBER_TEXT_SIZE];
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        wholes[i] = i % 7 == 0 ? UINT32_MAX : (uint32_t)(drawn() >> (32 + drawn() % 32));
+        size += (size_t)(wholes[i] == UINT32_MAX ? sprintf(expected + size, ",null")
+                                                 : sprintf(expected + size, ",%u", wholes[i]));
+    }
+    *sl_number_list_whole(wholes, COUNT, UINT32_MAX, list) = '\0';
+    sl_expect_text(list, expected, "whole numbers");
+    size = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        char text[SL_NUMBER_TEXT_SIZE];
+        values[i] = (double)(drawn() % 1000000) / (double)(1 + drawn() % 1000);
+        const size_t digits = sl_number_json(values[i], text);
+        size += (size_t)sprintf(expected + size, ",%.*s", (int)digits, text);
+    }
+    *sl_number_list(values, COUNT, list) = '\0';
+    sl_expect_text(list, expected, "numbers");
+}
+
 static void
 a_sentence_says_no_digit_that_the_interval_does_not_bear_out(void)
 {
@@ -167,6 +195,7 @@ main(int argc, char **argv)
         SL_CASE(whole_doubles_keep_every_digit_in_json),
         SL_CASE(ties_and_edges_are_printed_as_printf_does),
         SL_CASE(whole_numbers_are_printed_as_printf_does),
+        SL_CASE(lists_are_made_of_the_same_numbers),
         SL_CASE(a_sentence_says_no_digit_that_the_interval_does_not_bear_out),
     };
     return sl_run_cases(argc, argv, "number", cases, sizeof cases / sizeof cases[0]);

@@ -1,6 +1,8 @@
 /* One step of a pipeline, simulated: what runs when, and what is alive. */
 #include "engine/schedule/pipeline.h"
 
+#include <string.h>
+
 #include "harness.h"
 #include "pipeline_fixture.h"
 
@@ -343,6 +345,50 @@ events_say_who_what_and_when(void)
     CU_ASSERT_EQUAL(sl_pipeline_last.task_count, 14);
 }
 
+/* Each send feeds one pass of the same micro-batch and direction on the rank of the chunk after it,
+ * or before it, as the chunks of the schedule are numbered; also where a rank waits for its own. */
+static void
+what_is_sent_is_taken_by_the_pass_that_needs_it(void)
+{
+    static uint32_t takers[4096];
+
+    for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++)
+        for (uint32_t beside = 0; beside < 2; beside++) {
+            const bool interleaved = schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
+            const uint32_t v = interleaved || schedule == SL_SCHEDULE_ZB_V ? 2 : 1;
+            const sl_plan plan = sl_pipeline_plan((sl_schedule)schedule, 4, v);
+            sl_pipeline pipeline = sl_pipeline_of(&plan, 8);
+            uint32_t sends = 0;
+            sl_pipeline_set_costs(&plan, 1.0, 1.0, 1.0);
+            for (uint32_t i = 0; i < 8; i++)
+                sl_pipeline_costs[i].send_s = 0.3;
+            pipeline.overlaps_sends = beside == 1;
+            CU_ASSERT_TRUE_FATAL(sl_pipeline_run_once(&pipeline));
+            CU_ASSERT_FATAL(sl_pipeline_last.task_count <= 4096);
+            memset(takers, 0xff, sizeof takers);
+            sl_pipeline_takers(&sl_pipeline_last, takers);
+            for (uint32_t task = 0; task < sl_pipeline_last.task_count; task++) {
+                const sl_event sent = sl_pipeline_event(&sl_pipeline_last, task);
+                const bool output = sent.kind == SL_SPAN_SEND_OUTPUT;
+                CU_ASSERT_EQUAL(takers[task] != SL_SPAN_NONE,
+                                output || sent.kind == SL_SPAN_SEND_GRADIENT);
+                if (takers[task] == SL_SPAN_NONE)
+                    continue;
+                const sl_event taken = sl_pipeline_event(&sl_pipeline_last, takers[task]);
+                const uint32_t from = sl_schedule_chunk(&plan, sent.rank, sent.chunk);
+                CU_ASSERT_EQUAL(sl_schedule_chunk(&plan, taken.rank, taken.chunk),
+                                output ? from + 1 : from - 1);
+                CU_ASSERT_EQUAL(taken.microbatch, sent.microbatch);
+                CU_ASSERT_EQUAL(taken.kind == SL_SPAN_FORWARD, output);
+                CU_ASSERT_NOT_EQUAL(taken.kind, SL_SPAN_BACKWARD_WEIGHT);
+                CU_ASSERT_TRUE(taken.start_s >= sent.end_s);
+                sends++;
+            }
+            CU_ASSERT_EQUAL(sends, 2 * 8 * (sl_schedule_chunks(&plan) - 1) -
+                                       (schedule == SL_SCHEDULE_ZB_V ? 2 * 8 : 0));
+        }
+}
+
 /* ZB-H1 on two ranks, 3 micro-batches of 10 bytes, 4 of which weights wait for. */
 static void
 the_staircase_rises_with_forwards_and_falls_in_two_parts(void)
@@ -418,6 +464,7 @@ main(int argc, char **argv)
         SL_CASE(sends_share_links_with_gathers_and_reductions),
         SL_CASE(micro_batches_may_differ_in_size),
         SL_CASE(events_say_who_what_and_when),
+        SL_CASE(what_is_sent_is_taken_by_the_pass_that_needs_it),
         SL_CASE(the_staircase_rises_with_forwards_and_falls_in_two_parts),
         SL_CASE(nothing_takes_no_time_and_too_much_says_so),
         SL_CASE(the_widest_pipeline_runs),

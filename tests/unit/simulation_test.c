@@ -214,6 +214,26 @@ three_on_one_way_get_a_third_each(void)
     CU_ASSERT_DOUBLE_EQUAL(g.end_s[2], 6.0, 1e-12);
 }
 
+/* 2 sends 2 s beside its own exchange of 1 s, until 3; then 1 exchanges 4 s, while 0 sends it 2 s
+ * for the second time, and for the third. */
+static void
+links_are_shared_again_after_they_were_free(void)
+{
+    graph g = {.lane_first = {0, 3, 3, 4, 4, 5, 6},
+               .seconds = {2.0, 2.0, 2.0, 2.0, 4.0, 1.0},
+               .wait_first = {0, 0, 0, 0, 0, 1, 1},
+               .waits = {3}};
+
+    run_shared(&g, (const uint8_t[]){1, 1, 1, 0});
+    CU_ASSERT_EQUAL(g.end_s[5], 2.0);
+    CU_ASSERT_EQUAL(g.end_s[3], 3.0);
+    CU_ASSERT_EQUAL(g.start_s[4], 3.0);
+    CU_ASSERT_EQUAL(g.end_s[0], 2.0);
+    CU_ASSERT_EQUAL(g.end_s[1], 5.0); /* half of it is left at 3 */
+    CU_ASSERT_EQUAL(g.end_s[2], 9.0);
+    CU_ASSERT_EQUAL(g.end_s[4], 10.0); /* 3 s of it are done by 9 */
+}
+
 /* Drawn graphs: without exchanges the same bits as lanes alone; with them no task is faster than
  * alone, and none slower than three on a way allow. */
 static void
@@ -265,6 +285,7 @@ main(int argc, char **argv)
         SL_CASE(a_send_and_an_exchange_share_the_way_out),
         SL_CASE(what_takes_a_send_in_shares_its_way_in),
         SL_CASE(three_on_one_way_get_a_third_each),
+        SL_CASE(links_are_shared_again_after_they_were_free),
         SL_CASE(only_exchanges_slow_what_is_sent),
     };
 

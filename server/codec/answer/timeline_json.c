@@ -42,80 +42,39 @@ write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
     sl_write_array_end(writer);
 }
 
-typedef enum columns {
-    LANE,
-    KIND,
-    MICROBATCH,
-    CHUNK,
-    LAYER,
-    OPERATOR,
-    STEP,
-    START,
-    END,
-    COLUMNS
-} columns;
-
 static void
-write_number(sl_writer *writer, uint32_t number)
+write_times(sl_writer *writer, const char *name, const double *times_s, size_t count)
 {
-    if (number == SL_SPAN_NONE)
-        sl_write_null(writer);
-    else
-        sl_write_uint(writer, number);
-}
-
-static void
-write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, uint32_t i)
-{
-    const sl_span *span = &spans->list[i];
-
-    switch (column) {
-    case LANE:
-        sl_write_uint(writer, spans->lane[i]);
-        break;
-    case KIND:
-        sl_write_uint(writer, span->kind);
-        break;
-    case MICROBATCH:
-        write_number(writer, span->microbatch);
-        break;
-    case CHUNK:
-        write_number(writer, span->chunk);
-        break;
-    case LAYER:
-        write_number(writer, span->layer);
-        break;
-    case OPERATOR:
-        write_number(writer, spans->part[i]);
-        break;
-    case STEP:
-        write_number(writer, spans->step[i]);
-        break;
-    case START:
-        sl_write_double(writer, span->start_s);
-        break;
-    case END:
-    case COLUMNS:
-        sl_write_double(writer, span->end_s);
-        break;
-    }
+    sl_write_key(writer, name);
+    sl_write_array(writer);
+    sl_write_doubles(writer, times_s, count);
+    sl_write_array_end(writer);
 }
 
 static void
 write_spans(sl_writer *writer, const sl_timeline_spans *spans)
 {
-    static const char *const names[COLUMNS] = {"lane",     "kind", "microbatch", "chunk", "layer",
-                                               "operator", "step", "start_s",    "end_s"};
+    static const char *const names[] = {
+        [SL_COLUMN_LANE] = "lane",
+        [SL_COLUMN_KIND] = "kind",
+        [SL_COLUMN_MICROBATCH] = "microbatch",
+        [SL_COLUMN_CHUNK] = "chunk",
+        [SL_COLUMN_LAYER] = "layer",
+        [SL_COLUMN_OPERATOR] = "operator",
+        [SL_COLUMN_STEP] = "step",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == SL_COLUMNS, "a name per column");
 
     sl_write_key(writer, "spans");
     sl_write_object(writer);
-    for (uint32_t c = 0; c < COLUMNS; c++) {
+    for (uint32_t c = 0; c < SL_COLUMNS; c++) {
         sl_write_key(writer, names[c]);
         sl_write_array(writer);
-        for (uint32_t i = 0; i < spans->count; i++)
-            write_cell(writer, spans, (columns)c, i);
+        sl_write_uints(writer, spans->of[c], spans->count, SL_SPAN_NONE);
         sl_write_array_end(writer);
     }
+    write_times(writer, "start_s", spans->start_s, spans->count);
+    write_times(writer, "end_s", spans->end_s, spans->count);
     sl_write_object_end(writer);
     sl_put_uint(writer, "left_out", spans->left_out);
 }
@@ -134,11 +93,7 @@ write_stairs(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
             first++;
         while (end > first + 1 && stairs.at_s[end - 1] > d->query->to_s)
             end--;
-        sl_write_key(writer, "at_s");
-        sl_write_array(writer);
-        for (uint64_t i = first; i < end; i++)
-            sl_write_double(writer, stairs.at_s[i]);
-        sl_write_array_end(writer);
+        write_times(writer, "at_s", stairs.at_s + first, (size_t)(end - first));
         sl_write_key(writer, "bytes");
         sl_write_array(writer);
         for (uint64_t i = first; i < end; i++)
@@ -201,7 +156,7 @@ bool
 sl_timeline_write(sl_writer *writer, const sl_timeline_document *d)
 {
     sl_timeline_spans spans;
-    bool room = sl_timeline_spans_init(d, &spans);
+    bool room = sl_timeline_spans_init(d, false, &spans);
 
     if (room) {
         sl_write_object(writer);

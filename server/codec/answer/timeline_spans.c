@@ -113,7 +113,7 @@ is_ring(sl_span_kind kind)
     return kind == SL_SPAN_GATHER || kind == SL_SPAN_REDUCE || kind == SL_SPAN_REDUCE_REPLICAS;
 }
 
-static uint16_t
+static uint32_t
 lane_of(sl_timeline_spans *spans, const sl_span *span)
 {
     const sl_timeline_lane own = {span->stage, span->stream, group_of(span->kind)};
@@ -122,11 +122,11 @@ lane_of(sl_timeline_spans *spans, const sl_span *span)
     for (uint32_t i = spans->lane_count; i-- > 0;) {
         const sl_timeline_lane *lane = &spans->lanes[i];
         if (lane->stage == own.stage && lane->stream == own.stream && lane->group == own.group)
-            return (uint16_t)i;
+            return i;
     }
     assert(spans->lane_count < SL_TIMELINE_LANES_MAX);
     spans->lanes[spans->lane_count] = own;
-    return (uint16_t)spans->lane_count++;
+    return spans->lane_count++;
 }
 
 /* Steps around the ring: all but one of the ranks send on what they have, twice over where all of
@@ -148,10 +148,16 @@ add(sl_timeline_spans *to, const sl_span *span, uint32_t step, uint32_t part, ui
         to->left_out++;
         return;
     }
-    to->lane[to->count] = lane_of(to, span);
-    to->step[to->count] = step;
-    to->part[to->count] = part;
-    to->list[to->count++] = *span;
+    const uint32_t i = to->count++;
+    to->of[SL_COLUMN_LANE][i] = lane_of(to, span);
+    to->of[SL_COLUMN_KIND][i] = span->kind;
+    to->of[SL_COLUMN_MICROBATCH][i] = span->microbatch;
+    to->of[SL_COLUMN_CHUNK][i] = span->chunk;
+    to->of[SL_COLUMN_LAYER][i] = span->layer;
+    to->of[SL_COLUMN_OPERATOR][i] = part;
+    to->of[SL_COLUMN_STEP][i] = step;
+    to->start_s[i] = span->start_s;
+    to->end_s[i] = span->end_s;
 }
 
 static bool
@@ -281,21 +287,40 @@ make_parts(const sl_timeline_document *d, sl_timeline_spans *out)
 
 /* Room for `most` spans, and for the operators of every kind where they are asked for. */
 static bool
-make_room(const sl_timeline_document *d, uint32_t most, sl_timeline_spans *out)
+make_room(const sl_timeline_document *d, uint32_t most, bool places, sl_timeline_spans *out)
 {
-    out->list = malloc(most * sizeof *out->list);
-    out->lane = malloc(most * sizeof *out->lane);
-    out->step = malloc(most * sizeof *out->step);
-    out->part = malloc(most * sizeof *out->part);
-    if (out->list == NULL || out->lane == NULL || out->step == NULL || out->part == NULL)
+    out->start_s = malloc(most * sizeof *out->start_s);
+    out->end_s = malloc(most * sizeof *out->end_s);
+    bool room = out->start_s != NULL && out->end_s != NULL;
+    if (places) {
+        out->place = malloc(d->timeline->span_count * sizeof *out->place);
+        room = room && out->place != NULL;
+    }
+    for (uint32_t c = 0; c < SL_COLUMNS; c++) {
+        out->of[c] = malloc(most * sizeof *out->of[c]);
+        room = room && out->of[c] != NULL;
+    }
+    if (!room)
         return false;
     if (!d->query->operators)
         return true;
     return make_parts(d, out);
 }
 
+/* A span, or what it is made of where that is asked for. */
+static void
+list(const sl_timeline_document *d, const sl_span *span, sl_timeline_spans *to, uint32_t most)
+{
+    if (d->query->rings && is_ring(span->kind))
+        add_steps(d->timeline, d->query, span, to, most);
+    else if (d->query->operators && span->kind <= SL_SPAN_BACKWARD_WEIGHT)
+        add_operators(d, span, to, most);
+    else
+        add(to, span, SL_SPAN_NONE, SL_SPAN_NONE, most);
+}
+
 bool
-sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *out)
+sl_timeline_spans_init(const sl_timeline_document *document, bool places, sl_timeline_spans *out)
 {
     const sl_timeline *timeline = document->timeline;
     const sl_timeline_query *query = document->query;
@@ -304,19 +329,16 @@ sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *
         divided || query->limit < timeline->span_count ? query->limit : timeline->span_count;
 
     memset(out, 0, sizeof *out);
-    if (!make_room(document, most, out))
+    if (!make_room(document, most, places, out))
         return false;
     ask_stages(query, timeline, &document->estimate->plan, out->asked);
     for (uint32_t i = 0; i < timeline->span_count; i++) {
         const sl_span span = sl_timeline_span(timeline, i);
-        if (!out->asked[span.stage] || !touches(query, &span))
-            continue;
-        if (query->rings && is_ring(span.kind))
-            add_steps(timeline, query, &span, out, most);
-        else if (query->operators && span.kind <= SL_SPAN_BACKWARD_WEIGHT)
-            add_operators(document, &span, out, most);
-        else
-            add(out, &span, SL_SPAN_NONE, SL_SPAN_NONE, most);
+        const uint32_t count = out->count;
+        if (out->asked[span.stage] && touches(query, &span))
+            list(document, &span, out, most);
+        if (places)
+            out->place[i] = out->count > count ? count : SL_SPAN_NONE;
     }
     return true;
 }
@@ -324,10 +346,11 @@ sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *
 void
 sl_timeline_spans_clear(sl_timeline_spans *spans)
 {
-    free(spans->list);
-    free(spans->lane);
-    free(spans->step);
-    free(spans->part);
+    for (uint32_t c = 0; c < SL_COLUMNS; c++)
+        free(spans->of[c]);
+    free(spans->place);
+    free(spans->start_s);
+    free(spans->end_s);
     free(spans->parts);
 }
 

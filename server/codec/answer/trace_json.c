@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -246,20 +247,20 @@ end_event(sl_writer *writer, event *e)
 static void
 write_slice(sl_writer *writer, const pieces *all, const sl_timeline_spans *spans, uint32_t i)
 {
-    const sl_span *span = &spans->list[i];
-    const uint32_t part = spans->part[i];
-    const piece pass = all->passes[span->kind];
+    const uint32_t kind = spans->of[SL_COLUMN_KIND][i];
+    const uint32_t part = spans->of[SL_COLUMN_OPERATOR][i];
+    const piece pass = all->passes[kind];
     event e;
 
-    begin_event(&e, all, part == SL_SPAN_NONE ? all->kinds[span->kind] : all->operators[part],
-                all->tracks[spans->lane[i]], span->start_s);
+    begin_event(&e, all, part == SL_SPAN_NONE ? all->kinds[kind] : all->operators[part],
+                all->tracks[spans->of[SL_COLUMN_LANE][i]], spans->start_s[i]);
     add_words(&e, ",\"dur\":");
-    add_double(&e, us * (span->end_s - span->start_s));
+    add_double(&e, us * (spans->end_s[i] - spans->start_s[i]));
     add_text(&e, all->text.data + pass.at, pass.size);
-    add_known(&e, ",\"microbatch\":", span->microbatch);
-    add_known(&e, ",\"chunk\":", span->chunk);
-    add_known(&e, ",\"layer\":", span->layer);
-    add_known(&e, ",\"ring_step\":", spans->step[i]);
+    add_known(&e, ",\"microbatch\":", spans->of[SL_COLUMN_MICROBATCH][i]);
+    add_known(&e, ",\"chunk\":", spans->of[SL_COLUMN_CHUNK][i]);
+    add_known(&e, ",\"layer\":", spans->of[SL_COLUMN_LAYER][i]);
+    add_known(&e, ",\"ring_step\":", spans->of[SL_COLUMN_STEP][i]);
     add_words(&e, "}");
     end_event(writer, &e);
 }
@@ -282,91 +283,39 @@ write_flow(sl_writer *writer, const pieces *all, uint32_t id, piece from, double
     end_event(writer, &e);
 }
 
-static bool
-is_pass(sl_span_kind kind)
-{
-    return kind <= SL_SPAN_BACKWARD_WEIGHT;
-}
-
 /* The end of a send as an arrow may have it: readers bind arrows to the slice around their time,
  * which no longer is there when it ends. */
 static double
-leaving_s(const sl_span *sent)
+leaving_s(double start_s, double end_s)
 {
-    return fmax((sent->start_s + sent->end_s) / 2.0, sent->end_s - instant_s);
+    return fmax((start_s + end_s) / 2.0, end_s - instant_s);
 }
 
-/* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that
- * begins no earlier than the send ends, and before another. Passes of a lane ascend in time, as
- * sends do: *low is where those before this one have looked up to, and `end` where passes end. */
-static uint32_t
-taker_of(const sl_timeline_spans *spans, uint32_t *low, uint32_t end, const sl_span *sent,
-         double before_s)
-{
-    const bool forward = sent->kind == SL_SPAN_SEND_OUTPUT;
-
-    while (*low < end && spans->list[*low].start_s < sent->end_s - 1e-12)
-        ++*low;
-    for (uint32_t i = *low; i < end && i < *low + 4096; i++) {
-        const sl_span *pass = &spans->list[i];
-        if (pass->start_s >= before_s)
-            break;
-        if (is_pass(pass->kind) && pass->microbatch == sent->microbatch &&
-            (pass->kind == SL_SPAN_FORWARD) == forward)
-            return i;
-    }
-    return SL_SPAN_NONE;
-}
-
-/* Passes come first and stage by stage: where those of each begin. */
-static void
-find_passes(const sl_timeline_spans *spans, uint32_t stages, uint32_t *first)
-{
-    uint32_t i = 0;
-
-    for (uint32_t s = 0; s < stages; s++) {
-        first[s] = i;
-        while (i < spans->count && spans->list[i].stage == s && is_pass(spans->list[i].kind))
-            i++;
-    }
-    first[stages] = i;
-}
-
-static void
+/* From every send to the pass that takes it in, where both are listed. */
+static bool
 write_flows(sl_writer *writer, const pieces *all, const sl_timeline_document *d,
             const sl_timeline_spans *spans)
 {
-    const uint32_t stages = d->timeline->stage_count;
-    uint32_t first[SL_PIPELINE_MAX + 1];
-    uint32_t low[2] = {0}; /* of the stage after and the one before */
+    const uint32_t count = d->timeline->span_count;
+    uint32_t *takers = malloc(count * sizeof *takers);
 
-    if (d->timeline->by_layer)
-        return;
-    find_passes(spans, stages, first);
-    for (uint32_t i = first[stages]; i < spans->count; i++) {
-        const sl_span *sent = &spans->list[i];
-        const uint32_t neighbours[2] = {(sent->stage + 1) % stages,
-                                        (sent->stage + stages - 1) % stages};
-        uint32_t best = SL_SPAN_NONE;
-        if (i == first[stages] || spans->lane[i] != spans->lane[i - 1])
-            for (uint32_t side = 0; side < 2; side++)
-                low[side] = first[neighbours[side]];
-        if (sent->kind != SL_SPAN_SEND_OUTPUT && sent->kind != SL_SPAN_SEND_GRADIENT)
+    if (takers == NULL)
+        return false;
+    sl_timeline_takers(d->timeline, takers);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t sent = spans->place[i];
+        if (takers[i] == SL_SPAN_NONE || sent == SL_SPAN_NONE)
             continue;
-        for (uint32_t n = 0; n < 2; n++) { /* mostly on, gradients back */
-            const uint32_t side = sent->kind == SL_SPAN_SEND_OUTPUT ? n : 1 - n;
-            const double before_s = best == SL_SPAN_NONE ? HUGE_VAL : spans->list[best].start_s;
-            const uint32_t taker =
-                taker_of(spans, &low[side], first[neighbours[side] + 1], sent, before_s);
-            if (taker != SL_SPAN_NONE)
-                best = taker;
-        }
-        if (best == SL_SPAN_NONE)
+        const uint32_t taken = spans->place[takers[i]];
+        if (taken == SL_SPAN_NONE)
             continue;
-        const sl_span *taker = &spans->list[best];
-        write_flow(writer, all, i, all->ends[spans->lane[i]], leaving_s(sent),
-                   all->ends[spans->lane[best]], taker->start_s);
+        const uint32_t *lane = spans->of[SL_COLUMN_LANE];
+        write_flow(writer, all, sent, all->ends[lane[sent]],
+                   leaving_s(spans->start_s[sent], spans->end_s[sent]), all->ends[lane[taken]],
+                   spans->start_s[taken]);
     }
+    free(takers);
+    return true;
 }
 
 static bool
@@ -394,8 +343,8 @@ sl_trace_write(sl_writer *writer, const sl_timeline_document *d)
 {
     sl_timeline_spans spans;
     pieces all = {.text = {0}};
-    bool room =
-        sl_timeline_spans_init(d, &spans) && make_pieces(&spans, d->timeline->stage_count, &all);
+    bool room = sl_timeline_spans_init(d, true, &spans) &&
+                make_pieces(&spans, d->timeline->stage_count, &all);
 
     if (room) {
         sl_write_object(writer);
@@ -410,7 +359,7 @@ sl_trace_write(sl_writer *writer, const sl_timeline_document *d)
         name_tracks(writer, d, &spans);
         for (uint32_t i = 0; i < spans.count; i++)
             write_slice(writer, &all, &spans, i);
-        write_flows(writer, &all, d, &spans);
+        room = write_flows(writer, &all, d, &spans);
         for (uint32_t s = 0; s < d->timeline->stage_count; s++)
             if (spans.asked[s])
                 room = write_counters(writer, &all, d, s) && room;

@@ -489,6 +489,7 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
         .workload = request->workload,
         .plan = request->plan,
         .nodes_fixed = request->inventory != NULL,
+        .schedule_fixed = request->schedule_said,
         .unknown = request->unknown,
     };
 }

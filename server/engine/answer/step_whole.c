@@ -6,13 +6,17 @@
 #include "engine/extremes.h"
 #include "engine/schedule/timeline_parts.h"
 
-/* Room for the simulation on the stack: of some 100 forwards with their backwards, all ranks
- * together. */
-enum { BYTES_MAX = 32 * 1024 };
+/* Room for the simulation on the stack. */
+enum { BYTES_MAX = 160 * 1024 };
 
-/* Forwards with their backwards, all ranks together: a simulated step takes some 3,000 instructions
- * for each, which searches have for few of their plans. */
-enum { PAIRS_MAX = 128, SEARCHED_PAIRS_MAX = 12 };
+/* Forwards with their backwards, all ranks together: a simulated step takes some 2,000 instructions
+ * for each. Those are the most of schedules that are looked at because somebody asks for them; of
+ * those that every search goes through, which has time for few of its plans, where most is lost
+ * though the pipeline fills; and where less is. */
+enum { ASKED_PAIRS_MAX = 640, LOST_PAIRS_MAX = 256, SEARCHED_PAIRS_MAX = 12 };
+
+/* Of a step, what it loses to its bubble and to traffic in the open, where that is much. */
+static const double lost_ratio = 0.3;
 
 /* A difference below this share of what it is one of is what sums of seconds round by. */
 static const double rounding_ratio = 1e-12;
@@ -26,22 +30,42 @@ grown_s(double now_s, double before_s, double most_s)
     return by_s > rounding_ratio * now_s ? sl_smaller(by_s, most_s) : 0.0;
 }
 
-/* Where formulas go by less than all ranks do: a split backward, whose weights' gradients fill up
- * what others leave; chunks of any lengths; and traffic in the open, which hides in what other
- * ranks wait for. */
-static bool
-is_coarse(const sl_memory_case *c, uint64_t pairs, const sl_sent *sent, const sl_time *time)
-{
-    if (sl_schedule_splits_backward(c->plan))
-        return pairs <= PAIRS_MAX;
-    return pairs <= SEARCHED_PAIRS_MAX &&
-           (c->plan->layout_chunks > 0 || sl_step_traffic_is_open(c->plan, sent, time));
-}
-
 static double *
 value_of(sl_time *time, sl_term_id id)
 {
     return &time->terms[id - SL_TERM_FORWARD].value;
+}
+
+static bool
+loses_much(const sl_time *time)
+{
+    static const sl_term_id lost[] = {SL_TERM_ACTIVATION_OFFLOAD, SL_TERM_BUBBLE,
+                                      SL_TERM_PIPELINE_COMMUNICATION, SL_TERM_DATA_COMMUNICATION};
+    double lost_s = 0.0;
+
+    for (uint32_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        lost_s += time->terms[lost[i] - SL_TERM_FORWARD].value;
+    return lost_s > lost_ratio * time->step_s;
+}
+
+/* How many pairs may be simulated. */
+static uint64_t
+most_pairs(const sl_plan *plan, uint64_t m, const sl_time *time)
+{
+    if (plan->schedule != SL_SCHEDULE_1F1B && plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B)
+        return ASKED_PAIRS_MAX;
+    return m >= plan->pipeline && loses_much(time) ? LOST_PAIRS_MAX : SEARCHED_PAIRS_MAX;
+}
+
+/* Where formulas go by less than all ranks do: a split backward, whose weights' gradients fill up
+ * what others leave; chunks of any lengths; and traffic in the open, which hides in what other
+ * ranks wait for. */
+static bool
+is_coarse(const sl_memory_case *c, uint64_t m, const sl_sent *sent, const sl_time *time)
+{
+    return m * c->plan->pipeline * c->plan->virtual_pipeline <= most_pairs(c->plan, m, time) &&
+           (sl_schedule_splits_backward(c->plan) || c->plan->layout_chunks > 0 ||
+            sl_step_traffic_is_open(c->plan, sent, time));
 }
 
 static void
@@ -142,9 +166,7 @@ bool
 sl_step_whole(const sl_memory_case *c, uint64_t m, double passes_s, const sl_sent *sent,
               sl_time *out)
 {
-    const uint64_t pairs = m * c->plan->pipeline * c->plan->virtual_pipeline;
-
-    if (c->plan->pipeline == 1 || !is_coarse(c, pairs, sent, out) || !sl_order_exists(c->plan, m) ||
+    if (c->plan->pipeline == 1 || !is_coarse(c, m, sent, out) || !sl_order_exists(c->plan, m) ||
         sl_stages_size(c).bytes > BYTES_MAX)
         return false;
     const double least_s = out->step_s - *value_of(out, SL_TERM_BUBBLE) -

@@ -51,6 +51,7 @@ static bool
 set_number(sl_question *q, const char *name, uint64_t value)
 {
     const sl_choice field = (sl_choice)place_of(name, sl_choice_names, SL_CHOICE_COUNT);
+    const sl_schedule asked = q->plan.schedule;
 
     if (strcmp(name, "data") == 0)
         q->plan.data = (uint32_t)value;
@@ -64,6 +65,8 @@ set_number(sl_question *q, const char *name, uint64_t value)
         q->workload.global_batch = value;
     else
         return false;
+    if (q->schedule_fixed)
+        q->plan.schedule = asked;
     if (field == SL_CHOICE_TENSOR || field == SL_CHOICE_PIPELINE || field == SL_CHOICE_CONTEXT)
         (void)sl_choice_derive(q);
     return true;
@@ -170,14 +173,21 @@ static standing
 stand_with(const refusal *r, const sl_question *tried)
 {
     sl_errors then;
+    bool breaks = false;
 
     sl_errors_begin(&then, true);
     const sl_code code = sl_question_check(tried, &then);
     if (has_fault(&then, r->fault))
         return STANDS;
-    for (uint32_t i = 0; i < then.count; i++)
-        if (!has_fault(r->now, &then.list[i]))
-            return BREAKING;
+    for (uint32_t i = 0; i < then.count; i++) {
+        if (has_fault(r->now, &then.list[i]))
+            continue;
+        if (strcmp(then.list[i].pointer, r->fault->pointer) == 0)
+            return STANDS; /* another rule has none of the value */
+        breaks = true;
+    }
+    if (breaks)
+        return BREAKING;
     return sl_choice_is_uneven(r->question, tried) ? UNEVEN : code == SL_OK ? LEGAL : MENDED;
 }
 

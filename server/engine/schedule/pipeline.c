@@ -116,22 +116,6 @@ sl_pipeline_simulate(const sl_pipeline *pipeline, void *scratch, sl_pipeline_run
     return true;
 }
 
-static uint32_t
-lane_of(const sl_pipeline_run *run, uint32_t task)
-{
-    uint32_t low = 0;
-    uint32_t high = run->tasks.lanes;
-
-    while (high - low > 1) { /* the last lane that begins at the task or before */
-        const uint32_t middle = low + (high - low) / 2;
-        if (run->tasks.lane_first[middle] <= task)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 sl_event
 sl_pipeline_event(const sl_pipeline_run *run, uint32_t task)
 {
@@ -142,7 +126,7 @@ sl_pipeline_event(const sl_pipeline_run *run, uint32_t task)
     const uint32_t passes = run->tasks.lane_first[ranks];
 
     assert(task < run->task_count);
-    const uint32_t lane = lane_of(run, task);
+    const uint32_t lane = run->lanes[task];
     sl_event out = {.rank = lane % ranks,
                     .stream = streams[lane / ranks],
                     .start_s = run->start_s[task],
@@ -161,6 +145,34 @@ sl_pipeline_event(const sl_pipeline_run *run, uint32_t task)
         out.chunk = run->passes[pass].chunk;
     }
     return out;
+}
+
+/* A pass of a rank waits for what others send it, and may wait for what the rank itself does. */
+static void
+find_sent_to(const sl_pipeline_run *run, uint32_t rank, uint32_t pass, uint32_t *takers)
+{
+    const sl_tasks *t = &run->tasks;
+    const uint32_t passes = t->lane_first[run->of->plan->pipeline];
+
+    for (uint32_t i = t->wait_first[pass]; i < t->wait_first[pass + 1]; i++) {
+        const uint32_t sent = t->waits[i];
+        if (sent < passes || run->kinds[sent - passes] > SL_SPAN_SEND_GRADIENT)
+            continue;
+        const uint32_t from = run->origins[sent - passes];
+        if (from >= t->lane_first[rank] && from < t->lane_first[rank + 1])
+            continue;
+        /* A forward waits for what the backward beside it takes, too. */
+        const bool gradient = run->kinds[sent - passes] == SL_SPAN_SEND_GRADIENT;
+        takers[sent] = pass + (run->passes[pass].beside && gradient);
+    }
+}
+
+void
+sl_pipeline_takers(const sl_pipeline_run *run, uint32_t *takers)
+{
+    for (uint32_t r = 0; r < run->of->plan->pipeline; r++)
+        for (uint32_t i = run->tasks.lane_first[r]; i < run->tasks.lane_first[r + 1]; i++)
+            find_sent_to(run, r, i, takers);
 }
 
 uint64_t

@@ -67,6 +67,7 @@ typedef struct sl_pipeline_run {
     const sl_work *passes;         /* tasks of the first lanes, one for each rank */
     const uint32_t *origins;       /* of the others: the pass that is sent, or the chunk */
     const uint8_t *kinds;          /* of the others: sl_span_kind */
+    const uint16_t *lanes;         /* of each task */
     sl_rank_run ranks[SL_PIPELINE_MAX];
 } sl_pipeline_run;
 
@@ -94,6 +95,9 @@ typedef struct sl_event {
 } sl_event;
 
 sl_event sl_pipeline_event(const sl_pipeline_run *run, uint32_t task);
+
+/** Of each task that sends, the pass that takes what is sent; others are left alone. */
+void sl_pipeline_takers(const sl_pipeline_run *run, uint32_t *takers);
 
 /** What a rank keeps, one step for each of its passes in their order: from `at_s` on, `bytes`. The
  * first is task run->tasks.lane_first[rank]. Returns their number, sl_order_count. */

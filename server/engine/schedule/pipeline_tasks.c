@@ -28,6 +28,7 @@ typedef struct builder {
     uint32_t *origins;
     uint8_t *kinds;
     uint8_t *to;     /* of each of them that is a send: rank */
+    uint16_t *lanes; /* of each task */
     uint32_t *where; /* forward and backward of each chunk and micro-batch: pass */
     uint32_t *sent;  /* of each pass: task that sends what it makes, or none */
     neighbours *beside;
@@ -85,6 +86,7 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.origin = cut(&out, out.others, sizeof(uint32_t));
     out.kind = cut(&out, out.others, sizeof(uint8_t));
     out.to = cut(&out, out.others, sizeof(uint8_t));
+    out.lane = cut(&out, tasks, sizeof(uint16_t));
     const size_t kept = out.bytes;
     out.where = cut(&out, walks, sizeof(uint32_t));
     out.sent = cut(&out, out.passes, sizeof(uint32_t));
@@ -120,6 +122,7 @@ builder_of(const sl_pipeline *of, const sl_pipeline_parts *parts, char *scratch)
         .origins = (uint32_t *)(void *)(scratch + parts->origin),
         .kinds = (uint8_t *)(scratch + parts->kind),
         .to = (uint8_t *)(scratch + parts->to),
+        .lanes = (uint16_t *)(void *)(scratch + parts->lane),
         .where = (uint32_t *)(void *)(scratch + parts->where),
         .sent = (uint32_t *)(void *)(scratch + parts->sent),
         .beside = (neighbours *)(void *)(scratch + parts->beside),
@@ -546,6 +549,9 @@ sl_pipeline_lay(const sl_pipeline *pipeline, const sl_pipeline_parts *parts, voi
         for (uint32_t task = b.lane_first[lane]; task < b.lane_first[lane + 1]; task++)
             tie_other(&b, lane % b.ranks, task);
     b.wait_first[b.tasks] = b.waited;
+    for (uint32_t lane = 0; lane < parts->lanes; lane++)
+        for (uint32_t task = b.lane_first[lane]; task < b.lane_first[lane + 1]; task++)
+            b.lanes[task] = (uint16_t)lane;
     assert(b.tasks <= parts->passes + parts->others && b.waited <= parts->waits);
 
     *run = (sl_pipeline_run){
@@ -559,5 +565,6 @@ sl_pipeline_lay(const sl_pipeline *pipeline, const sl_pipeline_parts *parts, voi
         .passes = b.passes,
         .origins = b.origins,
         .kinds = b.kinds,
+        .lanes = b.lanes,
     };
 }

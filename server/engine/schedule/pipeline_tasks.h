@@ -9,7 +9,7 @@ typedef struct sl_pipeline_parts {
     uint64_t passes, others, waits;
     uint32_t lanes;
     /* What the tasks are, each in bytes from the start. */
-    size_t pass, seconds, lane_first, wait_first, wait, origin, kind, to;
+    size_t pass, seconds, lane_first, wait_first, wait, origin, kind, to, lane;
     /* What is needed to lay them. */
     size_t where, sent, beside, first, last, rest, planned, order;
     /* What is needed to run them, in the same place. */

@@ -47,8 +47,8 @@ size_t sl_simulation_shared_bytes(uint32_t lanes, uint32_t nodes);
  * gets the same part of it,
  *   rate = 1 / the most tasks on any way that it takes and that something exchanges over
  * and sends that meet on a way where nothing is exchanged do not slow each other. A task then ends
- * when its seconds at full rate are done. In time of tasks and waits times the logarithm of the
- * lanes.
+ * when its seconds at full rate are done. In time linear in tasks and waits, but for those between
+ * the first exchanges, and from the next one on, that of each times the logarithm of the lanes.
  */
 bool sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scratch,
                         double *start_s, double *end_s);

@@ -1,22 +1,23 @@
-/* Tasks in the order of time: where links are shared, what runs now says how fast it runs. */
-#include "engine/schedule/simulation.h"
+/*
+ * Tasks in the order of time, where links are shared: what runs now says how fast it runs. Links are
+ * shared while something is exchanged, mostly as a step begins and as it ends; between, lanes run
+ * one after another.
+ */
+#include "engine/schedule/simulation_lanes.h"
 
 #include <assert.h>
-
-#include "engine/schedule/simulation_waiting.h"
+#include <math.h>
 
 static const uint32_t none = SL_LANE_NONE;
 
-typedef struct lane_state {
-    uint32_t next;   /* task */
-    uint32_t wait;   /* of that task's, the first not known to have ended */
-    uint32_t other;  /* the next lane that waits for the same task, or that may run */
-    uint32_t place;  /* in the heap, while the task runs */
+/* A lane's task while it runs. */
+typedef struct run_state {
+    uint32_t place;  /* in the heap */
     uint32_t beside; /* while it sends, another lane whose task goes the same way in */
     double left_s;   /* of the task at full rate, from since_s on */
     double since_s;
     double rate;
-} lane_state;
+} run_state;
 
 /* A lane that runs, and when its task ends at the present rate. */
 typedef struct runner {
@@ -30,29 +31,29 @@ typedef struct node_state {
 } node_state;
 
 typedef struct simulation {
-    const sl_tasks *tasks;
+    sl_lanes of;
     const sl_sharing *sharing;
-    lane_state *lanes;
+    run_state *runs; /* of each lane */
     node_state *nodes;
-    runner *heap; /* the first to end on top */
+    uint32_t exchanging; /* nodes */
+    runner *heap;        /* the first to end on top */
     uint32_t running;
-    bool vacant;    /* the top has ended, and nothing has come in its place */
-    uint32_t ready; /* the first lane that may run */
+    bool vacant; /* the top has ended, and nothing has come in its place */
     double now_s;
-    double *start_s, *end_s;
 } simulation;
 
 size_t
 sl_simulation_shared_bytes(uint32_t lanes, uint32_t nodes)
 {
-    return lanes * (sizeof(lane_state) + sizeof(runner)) + nodes * sizeof(node_state);
+    return lanes * (sizeof(sl_lane) + sizeof(run_state) + sizeof(runner)) +
+           nodes * sizeof(node_state);
 }
 
 static void
 put(simulation *s, uint32_t place, runner of)
 {
     s->heap[place] = of;
-    s->lanes[of.lane].place = place;
+    s->runs[of.lane].place = place;
 }
 
 /* Where a runner belongs, from `place` on upwards or down. */
@@ -110,7 +111,7 @@ met_at(const simulation *s, uint32_t node, bool out, bool in)
         return 1.0;
     if (out && n->out != none)
         leave += 1.0;
-    for (uint32_t lane = in ? n->in : none; lane != none; lane = s->lanes[lane].beside)
+    for (uint32_t lane = in ? n->in : none; lane != none; lane = s->runs[lane].beside)
         enter += 1.0;
     return leave > enter ? leave : enter;
 }
@@ -118,9 +119,9 @@ met_at(const simulation *s, uint32_t node, bool out, bool in)
 static uint32_t
 receiver_of(const simulation *s, uint32_t lane)
 {
-    const uint32_t first = s->tasks->lane_first[s->sharing->sends];
+    const uint32_t first = s->of.tasks->lane_first[s->sharing->sends];
 
-    return s->sharing->to[s->lanes[lane].next - first];
+    return s->sharing->to[s->of.lanes[lane].next - first];
 }
 
 static double
@@ -140,7 +141,7 @@ rate_of(const simulation *s, uint32_t lane)
 static void
 set_rate(simulation *s, uint32_t lane)
 {
-    lane_state *l = &s->lanes[lane];
+    run_state *l = &s->runs[lane];
     const double rate = rate_of(s, lane);
 
     if (rate == l->rate)
@@ -162,7 +163,7 @@ set_rates_at(simulation *s, uint32_t node)
         set_rate(s, n->exchange);
     if (n->out != none)
         set_rate(s, n->out);
-    for (uint32_t lane = n->in; lane != none; lane = s->lanes[lane].beside)
+    for (uint32_t lane = n->in; lane != none; lane = s->runs[lane].beside)
         set_rate(s, lane);
 }
 
@@ -175,6 +176,7 @@ take_ways(simulation *s, uint32_t lane, bool takes)
     if (is_of(sharing->exchanges, sharing->nodes, lane)) {
         fill(s);
         s->nodes[lane - sharing->exchanges].exchange = takes ? lane : none;
+        s->exchanging += takes ? 1 : UINT32_MAX;
         set_rates_at(s, lane - sharing->exchanges);
     } else if (is_of(sharing->sends, sharing->nodes, lane)) {
         const uint32_t from = lane - sharing->sends;
@@ -182,10 +184,10 @@ take_ways(simulation *s, uint32_t lane, bool takes)
         uint32_t *in = &s->nodes[to].in;
         s->nodes[from].out = takes ? lane : none;
         while (!takes && *in != lane)
-            in = &s->lanes[*in].beside;
+            in = &s->runs[*in].beside;
         if (takes)
-            s->lanes[lane].beside = *in;
-        *in = takes ? lane : s->lanes[lane].beside;
+            s->runs[lane].beside = *in;
+        *in = takes ? lane : s->runs[lane].beside;
         if (s->nodes[from].exchange == none && s->nodes[to].exchange == none)
             return;
         fill(s);
@@ -194,35 +196,27 @@ take_ways(simulation *s, uint32_t lane, bool takes)
     }
 }
 
+/* The task of a lane, which began at `since_s`, runs now, and takes its ways. */
 static void
-make_ready(simulation *s, uint32_t lane)
+begin(simulation *s, uint32_t lane, double since_s)
 {
-    s->lanes[lane].other = s->ready;
-    s->ready = lane;
+    const double seconds = s->of.tasks->seconds[s->of.lanes[lane].next];
+
+    s->runs[lane] = (run_state){.left_s = seconds, .since_s = since_s, .rate = 1.0};
+    enter(s, (runner){since_s + seconds, lane});
+    take_ways(s, lane, true);
 }
 
 /* Starts the lane's next task if all that it waits for has ended; else lines up there. */
 static void
 start(simulation *s, uint32_t lane)
 {
-    const sl_tasks *t = s->tasks;
-    lane_state *l = &s->lanes[lane];
+    const uint32_t task = s->of.lanes[lane].next;
 
-    if (l->next == t->lane_first[lane + 1])
+    if (task == s->of.tasks->lane_first[lane + 1] || sl_lane_waits(&s->of, lane))
         return;
-    for (; l->wait < t->wait_first[l->next + 1]; l->wait++) {
-        const uint32_t awaited = t->waits[l->wait];
-        if (s->end_s[awaited] < 0.0) {
-            l->other = sl_first_waiting(s->end_s[awaited]);
-            s->end_s[awaited] = sl_end_awaited_by(lane);
-            return;
-        }
-    }
-    s->start_s[l->next] = l->since_s = s->now_s;
-    l->left_s = t->seconds[l->next];
-    l->rate = 1.0;
-    enter(s, (runner){s->now_s + l->left_s, lane});
-    take_ways(s, lane, true);
+    s->of.start_s[task] = s->now_s;
+    begin(s, lane, s->now_s);
 }
 
 /* Ends the task that ends first. */
@@ -230,19 +224,81 @@ static void
 end_first(simulation *s)
 {
     const uint32_t lane = s->heap[0].lane;
-    const uint32_t task = s->lanes[lane].next;
-    uint32_t other = sl_first_waiting(s->end_s[task]);
+    const uint32_t task = s->of.lanes[lane].next;
+    uint32_t other = sl_first_waiting(s->of.end_s[task]);
 
-    s->now_s = s->end_s[task] = s->heap[0].end_s;
+    s->now_s = s->of.end_s[task] = s->heap[0].end_s;
     s->vacant = true;
     take_ways(s, lane, false);
-    s->lanes[lane].next++;
-    make_ready(s, lane);
+    s->of.lanes[lane].next++;
+    sl_lane_make_ready(&s->of, lane);
     while (other != none) {
-        const uint32_t after = s->lanes[other].other;
-        s->lanes[other].wait++; /* this one has ended */
-        make_ready(s, other);
+        const uint32_t after = s->of.lanes[other].other;
+        s->of.lanes[other].wait++; /* this one has ended */
+        sl_lane_make_ready(&s->of, other);
         other = after;
+    }
+}
+
+/* To the end, or until nothing is exchanged. */
+static void
+run_in_time(simulation *s, bool to_the_end)
+{
+    for (;;) {
+        while (s->of.ready != none) {
+            const uint32_t lane = s->of.ready;
+            s->of.ready = s->of.lanes[lane].other;
+            start(s, lane);
+        }
+        fill(s);
+        if (s->running == 0 || (!to_the_end && s->exchanging == 0))
+            return;
+        end_first(s);
+    }
+}
+
+/* Nothing is exchanged now: runs lanes as far as they get without, and finds when something is. */
+static void
+run_by_lane(simulation *s)
+{
+    sl_lanes *of = &s->of;
+
+    for (uint32_t i = 0; i < s->running; i++) {
+        const uint32_t lane = s->heap[i].lane;
+        of->end_s[of->lanes[lane].next++] = s->heap[i].end_s;
+    }
+    s->running = 0;
+    for (uint32_t i = 0; i < s->sharing->nodes; i++)
+        s->nodes[i] = (node_state){none, none, none};
+    of->ready = none;
+    for (uint32_t i = 0; i < of->tasks->lanes; i++) {
+        sl_lane_set_out(of, i, of->lanes[i].next);
+        sl_lane_make_ready(of, i);
+    }
+    of->held_s = HUGE_VAL;
+    sl_lanes_run(of);
+}
+
+/* Back to when something is exchanged again: what began before and has not ended runs, what would
+ * have begun later has not begun. */
+static void
+go_back(simulation *s, double to_s)
+{
+    sl_lanes *of = &s->of;
+
+    s->now_s = to_s;
+    for (uint32_t i = 0; i < of->tasks->lanes; i++) {
+        const uint32_t run = of->lanes[i].next;
+        uint32_t next = run;
+        while (next > of->tasks->lane_first[i] && of->end_s[next - 1] > to_s)
+            next--;
+        sl_lane_set_out(of, i, next);
+        if (next < run && of->start_s[next] < to_s) {
+            of->lanes[i].wait = of->tasks->wait_first[next + 1];
+            begin(s, i, of->start_s[next]);
+        } else {
+            sl_lane_make_ready(of, i);
+        }
     }
 }
 
@@ -250,43 +306,32 @@ bool
 sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scratch, double *start_s,
                    double *end_s)
 {
-    const uint32_t count = tasks->lane_first[tasks->lanes];
-    lane_state *lanes = scratch;
-    runner *heap = (runner *)(lanes + tasks->lanes);
-    node_state *nodes = (node_state *)(heap + tasks->lanes);
-    simulation s = {.tasks = tasks,
+    sl_lane *lanes = scratch;
+    run_state *runs = (run_state *)(lanes + tasks->lanes);
+    runner *heap = (runner *)(runs + tasks->lanes);
+    simulation s = {.of = {.tasks = tasks,
+                           .lanes = lanes,
+                           .ready = none,
+                           .held = sharing->exchanges,
+                           .held_count = sharing->nodes,
+                           .start_s = start_s,
+                           .end_s = end_s},
                     .sharing = sharing,
-                    .lanes = lanes,
-                    .nodes = nodes,
-                    .heap = heap,
-                    .ready = none,
-                    .start_s = start_s,
-                    .end_s = end_s};
+                    .runs = runs,
+                    .nodes = (node_state *)(heap + tasks->lanes),
+                    .heap = heap};
 
     for (uint32_t i = 0; i < sharing->nodes; i++)
-        nodes[i] = (node_state){none, none, none};
-    for (uint32_t task = 0; task < count; task++) {
-        assert(tasks->seconds[task] >= 0.0);
-        end_s[task] = sl_end_awaited_by(none);
-    }
+        s.nodes[i] = (node_state){none, none, none};
     for (uint32_t i = tasks->lanes; i-- > 0;) {
-        lanes[i] = (lane_state){.next = tasks->lane_first[i],
-                                .wait = tasks->wait_first[tasks->lane_first[i]]};
-        make_ready(&s, i);
+        sl_lane_set_out(&s.of, i, tasks->lane_first[i]);
+        sl_lane_make_ready(&s.of, i);
     }
-    for (;;) {
-        while (s.ready != none) {
-            const uint32_t lane = s.ready;
-            s.ready = lanes[lane].other;
-            start(&s, lane);
-        }
-        fill(&s);
-        if (s.running == 0)
-            break;
-        end_first(&s);
+    run_in_time(&s, false);
+    run_by_lane(&s);
+    if (s.of.held_s < HUGE_VAL) {
+        go_back(&s, s.of.held_s);
+        run_in_time(&s, true);
     }
-    for (uint32_t i = 0; i < tasks->lanes; i++)
-        if (lanes[i].next != tasks->lane_first[i + 1])
-            return false;
-    return true;
+    return sl_lanes_ended(&s.of);
 }

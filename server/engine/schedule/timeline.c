@@ -285,6 +285,17 @@ sl_timeline_span(const sl_timeline *timeline, uint32_t index)
     return span;
 }
 
+void
+sl_timeline_takers(const sl_timeline *timeline, uint32_t *takers)
+{
+    const sl_stages_run *stages = timeline->run;
+
+    for (uint32_t i = 0; i < timeline->span_count; i++)
+        takers[i] = SL_SPAN_NONE;
+    if (!timeline->by_layer)
+        sl_pipeline_takers(&stages->run, takers);
+}
+
 uint64_t
 sl_timeline_steps(const sl_timeline *timeline, uint32_t stage)
 {
