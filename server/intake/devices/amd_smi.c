@@ -187,13 +187,50 @@ take_document(void *context, const sl_output *document, sl_errors *err)
     return code;
 }
 
+/* Of a device a quarter of its lines. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    static const char *const names[] = {"gpu_data",
+                                        "gpu",
+                                        "asic",
+                                        "board",
+                                        "vram",
+                                        "limit",
+                                        "driver",
+                                        "partition",
+                                        "mem_usage",
+                                        "partition_id",
+                                        "market_name",
+                                        "product_name",
+                                        "model_number",
+                                        "size",
+                                        "vram_size",
+                                        "size_mb",
+                                        "total_vram",
+                                        "value",
+                                        "unit",
+                                        "max_power",
+                                        "socket_power",
+                                        "version",
+                                        "driver_version",
+                                        "accelerator_partition",
+                                        "compute_partition"};
+    bool read = false;
+
+    (void)depth;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !read; i++)
+        read = sl_text_is(name, size, names[i]);
+    return read;
+}
+
 static sl_code
 read_amd_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {0};
     sl_code code = sl_devices_new(findings, &r.devices, err);
     if (code == SL_OK)
-        code = sl_outputs_each(raw->text, raw->size, take_document, &r, err);
+        code = sl_outputs_each(raw->text, raw->size, is_read, take_document, &r, err);
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 

@@ -49,35 +49,22 @@ read_single(const sl_raw *raw, walking *w, sl_errors *err)
 static sl_code
 read_json(const sl_raw *raw, walking *w, sl_errors *err)
 {
-    static const char blanks[] = {' ', '\t', '\r', '\n'};
     const char *const end = raw->text + raw->size;
     bool found = false;
+    sl_code code = SL_OK;
 
     if (sl_document_first(raw) == '[')
-        return sl_json_elements(raw->text, raw->size, NULL, is_read, visit, w, &found, err);
-    for (const char *at = raw->text; at < end;) {
-        const char *from = at;
-        while (from < end && memchr(blanks, *from, sizeof blanks) != NULL)
-            from++;
-        w->lines += sl_document_lines(at, from);
-        if (from == end)
-            break;
-        if (*from != '{')
-            return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                           "line %u: something follows the document", w->lines + 1);
-        /* One that does not end is read to the end: its fault is said there. */
-        const char *const behind = sl_document_end(from, end);
-        const sl_raw part = {raw->name, from, (size_t)((behind != NULL ? behind : end) - from)};
-        sl_code code =
-            sl_json_elements(part.text, part.size, "items", is_read, visit, w, &found, err);
+        return sl_json_elements(raw->text, raw->size, NULL, is_read, visit, w, &found, NULL, err);
+    for (const char *at = raw->text, *next = end; code == SL_OK && at < end; at = next) {
+        code = sl_json_elements(at, (size_t)(end - at), "items", is_read, visit, w, &found, &next,
+                                err);
+        const sl_raw part = {raw->name, at, (size_t)(next - at)};
         if (code == SL_OK && !found)
             code = read_single(&part, w, err);
-        if (code != SL_OK)
-            return code;
-        at = part.text + part.size;
-        w->lines += sl_document_lines(from, at);
+        if (next < end)
+            w->lines += sl_document_lines(at, next);
     }
-    return SL_OK;
+    return code;
 }
 
 sl_code

@@ -104,6 +104,7 @@ cut_record(char *text, uint32_t line, sl_slurm_node *out)
 /* Records gathered line by line. */
 typedef struct gathering {
     sl_findings *findings;
+    sl_slurm_nodes *nodes;
     sl_buffer text;
     uint32_t line;
     bool open; /* a record has begun */
@@ -124,7 +125,7 @@ finish(gathering *g, sl_errors *err)
     }
     sl_slurm_node node = {.line = g->line, .paths = paths};
     cut_record(g->text.data, g->line, &node);
-    return sl_slurm_says(node.item[SL_SLURM_NAME].text) ? sl_slurm_node_add(g->findings, &node, err)
+    return sl_slurm_says(node.item[SL_SLURM_NAME].text) ? sl_slurm_node_add(g->nodes, &node, err)
                                                         : SL_OK;
 }
 
@@ -189,8 +190,8 @@ read_nodes_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     const uint32_t before = sl_findings_count(findings);
     const char *line = NULL;
     size_t length = 0;
-    sl_code code = SL_OK;
 
+    sl_code code = sl_slurm_nodes_new(findings, &g.nodes, err);
     sl_buffer_init(&g.text, RECORD_MAX_BYTES);
     while (code == SL_OK && sl_lines_next(&lines, &line, &length))
         code = take_line(&g, line, length, lines.number, err);
