@@ -173,14 +173,18 @@ take_document(void *context, const sl_output *document, sl_errors *err)
     sl_node device;
     uint32_t node = 0;
 
-    if (sl_node_kind(root) == SL_JSON_OBJECT && !sl_node_member(root, "gpu_data", &list) &&
-        !sl_node_member(root, "gpu", &list))
+    if (sl_node_kind(root) == SL_JSON_OBJECT && !sl_document_array(root, "gpu_data", &list) &&
+        !sl_document_array(root, "gpu", &list))
         list = *root;
-    if (sl_node_kind(&list) != SL_JSON_ARRAY)
+    const bool alone =
+        sl_node_kind(&list) == SL_JSON_OBJECT && sl_node_member(&list, "gpu", &device);
+    if (sl_node_kind(&list) != SL_JSON_ARRAY && !alone)
         return sl_fail(err, SL_E_SYNTAX, "malformed_devices", "",
                        "line %u: the document is no list of devices", document->line);
     sl_code code = sl_devices_node(r->devices, document->host, document->line, &node, err);
     r->whole[0] = '\0';
+    if (code == SL_OK && alone)
+        code = take_device(r, &list, node, document->line, err);
     for (size_t i = 0; code == SL_OK && i < sl_node_count(&list); i++)
         if (sl_node_at(&list, i, &device) && sl_node_kind(&device) == SL_JSON_OBJECT)
             code = take_device(r, &device, node, sl_output_find(&cursor, "gpu"), err);
@@ -242,7 +246,7 @@ recognise_amd_smi(const sl_sample *sample)
     if (sl_sample_has_key(sample, "gpu_data"))
         return 93;
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (sample->list && sl_sample_has_key(sample, "gpu") && sl_sample_has_key(sample, own[i]))
+        if (sl_sample_has_key(sample, "gpu") && sl_sample_has_key(sample, own[i]))
             return 93;
     const bool behind =
         sl_sample_holds(sample, "\"gpu_data\"") ||

@@ -160,6 +160,26 @@ take_line(gathering *g, const char *line, size_t length, uint32_t number, sl_err
     return SL_OK;
 }
 
+/* Whether a line goes on with a node, as none of a configuration does but behind a backslash. */
+static bool
+goes_on(const sl_sample *sample)
+{
+    static const char *const first[] = {"Gres=", "State=", "RealMemory="};
+    sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
+    const char *line = NULL;
+    size_t length = 0;
+    bool joined = false;
+
+    while (sl_lines_next(&lines, &line, &length)) {
+        const size_t blanks = strspn(line, " \t");
+        for (size_t i = 0; i < sizeof first / sizeof first[0] && !joined && blanks < length; i++)
+            if (strncmp(line + blanks, first[i], strlen(first[i])) == 0)
+                return true;
+        joined = length > 0 && line[length - 1] == '\\';
+    }
+    return false;
+}
+
 bool
 sl_slurm_is_shown(const sl_sample *sample)
 {
@@ -169,7 +189,7 @@ sl_slurm_is_shown(const sl_sample *sample)
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (sl_sample_holds(sample, shown[i]))
             return true;
-    return false;
+    return goes_on(sample);
 }
 
 static uint32_t
