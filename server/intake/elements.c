@@ -118,27 +118,27 @@ visit_list(sl_json_walk *w, visiting *v, sl_errors *err)
 
 /* What follows a document: nothing, or where that is taken another object behind one. */
 static sl_code
-end_document(sl_json_walk *w, char first, const char **next, sl_errors *err)
+end_document(sl_json_walk *w, char first, sl_json_place *place, sl_errors *err)
 {
     sl_json_walk_blanks(w);
     if (w->depth > 0)
         return sl_json_walk_fault(w, "the text ends before its brackets do", err);
-    const bool another = next != NULL && first == '{' && w->at < w->end && *w->at == '{';
+    const bool another = place != NULL && first == '{' && w->at < w->end && *w->at == '{';
     if (w->at < w->end && !another)
         return sl_json_walk_fault(w, "something follows the document", err);
-    if (next != NULL)
-        *next = w->at;
+    if (place != NULL)
+        *place = (sl_json_place){w->at, sl_json_walk_line(w)};
     return SL_OK;
 }
 
 sl_code
 sl_json_elements(const char *text, size_t size, const char *list, sl_member_read is_read,
-                 sl_element_visit visit, void *context, bool *found, const char **next,
+                 sl_element_visit visit, void *context, bool *found, sl_json_place *place,
                  sl_errors *err)
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
-    sl_json_walk w = sl_json_walk_new(text, size, 1);
+    sl_json_walk w = sl_json_walk_new(text, size, place != NULL ? place->line : 1);
     visiting v = {
         .cut = {.what = "element", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read},
         .visit = visit,
@@ -152,5 +152,5 @@ sl_json_elements(const char *text, size_t size, const char *list, sl_member_read
     sl_buffer_clear(&v.cut.kept);
     while (code == SL_OK && w.at < w.end && w.depth > 0)
         code = sl_json_walk_step(&w, err);
-    return code == SL_OK ? end_document(&w, first, next, err) : code;
+    return code == SL_OK ? end_document(&w, first, place, err) : code;
 }

@@ -227,12 +227,13 @@ static sl_code
 check_brackets(const sl_raw *raw, sl_errors *err)
 {
     const char *const end = raw->text + raw->size;
+    sl_json_place place = {raw->text, 1};
     sl_code code = SL_OK;
     bool found = false;
 
-    for (const char *at = raw->text; at < end && code == SL_OK;)
-        code = sl_json_elements(at, (size_t)(end - at), "", NULL, ignore_element, NULL, &found, &at,
-                                err);
+    while (place.at < end && code == SL_OK)
+        code = sl_json_elements(place.at, (size_t)(end - place.at), "", NULL, ignore_element, NULL,
+                                &found, &place, err);
     return code;
 }
 

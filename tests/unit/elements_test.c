@@ -173,6 +173,27 @@ broken_texts_are_refused_with_their_line(void)
     }
 }
 
+static void
+documents_one_after_another_keep_their_lines(void)
+{
+    static const char text[] = "\n{\"list\": [1]}\n\n {\"list\": [2,\n3]} [4]\n";
+    sl_json_place place = {text, 1};
+    sl_errors err = {.count = 0};
+    sl_buffer out;
+    bool found = false;
+
+    sl_buffer_init(&out, 4096);
+    CU_ASSERT_EQUAL(sl_json_elements(place.at, strlen(place.at), "list", NULL, show, &out, &found,
+                                     &place, &err),
+                    SL_OK);
+    CU_ASSERT_TRUE(found && *place.at == '{' && place.line == 4);
+    CU_ASSERT_EQUAL(sl_json_elements(place.at, strlen(place.at), "list", NULL, show, &out, &found,
+                                     &place, &err),
+                    SL_E_SYNTAX);
+    sl_expect_text(err.list[0].message, "line 5: something follows the document", "a list");
+    sl_buffer_clear(&out);
+}
+
 static sl_code
 read_repeated(const char *open, const char *close, size_t times, const char *core, sl_errors *err)
 {
@@ -237,6 +258,7 @@ static const sl_case cases[] = {
     SL_CASE(numbers_that_are_none_are_null),
     SL_CASE(members_that_nobody_reads_are_left_out),
     SL_CASE(broken_texts_are_refused_with_their_line),
+    SL_CASE(documents_one_after_another_keep_their_lines),
     SL_CASE(depth_and_size_are_bounded),
     SL_CASE(what_the_visitor_answers_ends_the_visit),
 };

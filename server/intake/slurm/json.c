@@ -34,7 +34,6 @@ static const char *const sinfo_paths[SL_SLURM_ITEM_COUNT] = {
 typedef struct reading {
     sl_findings *findings;
     sl_slurm_nodes *nodes;
-    uint32_t lines; /* before the document that is read */
     sl_buffer texts[SL_SLURM_ITEM_COUNT];
 } reading;
 
@@ -230,7 +229,7 @@ static sl_code
 visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = r->lines + line, .paths = node_paths};
+    sl_slurm_node node = {.line = line, .paths = node_paths};
     sl_errors ignored;
     sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
@@ -247,7 +246,7 @@ static sl_code
 visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = r->lines + line, .paths = sinfo_paths};
+    sl_slurm_node node = {.line = line, .paths = sinfo_paths};
     sl_errors ignored;
     sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
@@ -344,28 +343,30 @@ typedef struct listing {
 static const listing of_nodes = {"nodes", is_read_of_node, visit_node};
 static const listing of_rows = {"sinfo", is_read_of_row, visit_row};
 
-/* The elements of a list anywhere, of a root that is one, or a root that is one element. *next: the
- * document behind it, as jq prints one node after another, or the end. */
+/* The elements of a list anywhere, of a root that is one, or a root that is one element. *place goes
+ * to the document behind it. */
 static sl_code
-visit_document(const sl_raw *raw, const listing *of, reading *r, const char **next, sl_errors *err)
+visit_document(const sl_raw *raw, const listing *of, reading *r, sl_json_place *place,
+               sl_errors *err)
 {
     static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX};
+    const uint32_t line = place->line;
     bool found = false;
     sl_code code = sl_json_elements(raw->text, raw->size, of->name, of->is_read, of->visit, r,
-                                    &found, next, err);
+                                    &found, place, err);
 
     if (code == SL_OK && !found && sl_document_first(raw) == '[')
-        code = sl_json_elements(raw->text, raw->size, NULL, of->is_read, of->visit, r, &found, next,
+        code = sl_json_elements(raw->text, raw->size, NULL, of->is_read, of->visit, r, &found, NULL,
                                 err);
     if (code != SL_OK || found)
         return code;
     sl_json *json = NULL;
-    code = sl_json_parse(raw->text, (size_t)(*next - raw->text), &limits, &json, err);
+    code = sl_json_parse(raw->text, (size_t)(place->at - raw->text), &limits, &json, err);
     if (code != SL_OK)
         return code;
     const sl_node root = sl_json_root(json);
-    code = of->visit(r, &root, 1, err);
+    code = of->visit(r, &root, line, err);
     sl_json_free(json);
     return code;
 }
@@ -374,13 +375,12 @@ static sl_code
 visit_all(const sl_raw *raw, const listing *of, reading *r, sl_errors *err)
 {
     const char *const end = raw->text + raw->size;
+    sl_json_place place = {raw->text, 1};
     sl_code code = SL_OK;
 
-    for (const char *at = raw->text, *next = end; code == SL_OK && at < end; at = next) {
-        const sl_raw rest = {raw->name, at, (size_t)(end - at)};
-        code = visit_document(&rest, of, r, &next, err);
-        if (next < end)
-            r->lines += sl_document_lines(at, next);
+    while (code == SL_OK && place.at < end) {
+        const sl_raw rest = {raw->name, place.at, (size_t)(end - place.at)};
+        code = visit_document(&rest, of, r, &place, err);
     }
     return code;
 }
