@@ -44,15 +44,6 @@ sl_document_end(const char *from, const char *end)
     return NULL;
 }
 
-uint32_t
-sl_document_lines(const char *from, const char *to)
-{
-    uint32_t count = 0;
-    for (; from < to; from++)
-        count += *from == '\n';
-    return count;
-}
-
 sl_code
 sl_document_count(uint32_t *elements, sl_errors *err)
 {

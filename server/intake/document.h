@@ -18,9 +18,6 @@ sl_code sl_document_count(uint32_t *elements, sl_errors *err) SL_MUST_CHECK;
 /** The end of the JSON object or list that begins at `from`; NULL where it does not end. */
 const char *sl_document_end(const char *from, const char *end);
 
-/** Line feeds from one place to another. */
-uint32_t sl_document_lines(const char *from, const char *to);
-
 /** The first byte that is no blank; '\0' where there is none. */
 char sl_document_first(const sl_raw *raw);
 

@@ -6,6 +6,7 @@
 #define SL_INTAKE_ELEMENTS_H
 
 #include "base/buffer.h"
+#include "intake/json_walk.h"
 #include "json/reader.h"
 
 enum {
@@ -18,20 +19,23 @@ enum {
 typedef sl_code (*sl_element_visit)(void *context, const sl_node *element, uint32_t line,
                                     sl_errors *err);
 
-/** Whether anybody reads a member of that name, which stands `depth` levels inside an element; 1:
- * it is the element's own, 0: it stands around the list. */
-typedef bool (*sl_member_read)(uint32_t depth, const char *name, size_t size);
+/** Where a document begins in a text of several, as jq prints them, and its line there. */
+typedef struct sl_json_place {
+    const char *at;
+    uint32_t line;
+} sl_json_place;
 
 /**
  * Visits the elements of the first list that is called `list`, up to 4 objects deep, or of the root
  * when `list` is NULL. *found: whether there is such a list. Around the elements the document is
  * only followed, yet it must end where its brackets do; so is a member that is not read, which is
  * left out of what is visited. is_read: NULL reads all. NaN and Infinity in an element are null.
+ * place: NULL, or where the text begins; then where another object does behind one, or the end.
  * SL_E_SYNTAX malformed_json (with the line), too_deep; SL_E_TOO_LARGE for an element past its
  * bound, without what is left out; else what `visit` returned.
  */
 sl_code sl_json_elements(const char *text, size_t size, const char *list, sl_member_read is_read,
-                         sl_element_visit visit, void *context, bool *found,
+                         sl_element_visit visit, void *context, bool *found, sl_json_place *place,
                          sl_errors *err) SL_MUST_CHECK;
 
 /**

@@ -36,6 +36,7 @@ struct sl_findings {
     uint64_t kind_hashes[SL_FINDINGS_KINDS_MAX];
     uint32_t warning_count, warnings_dropped;
     sl_found_warning warnings[SL_FINDINGS_WARNINGS_MAX];
+    sl_found_notes *notes; /* NULL: nobody takes any */
     sl_found_fabric network;
     uint8_t places[SL_FINDINGS_FILES_MAX][LETTERS]; /* by letter; bit n: of n digits */
     sl_part_names part_names;
@@ -255,8 +256,7 @@ sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts
                 sl_errors *err)
 {
     static const sl_facts nothing = {0};
-    assert(findings != NULL && host != NULL && err != NULL);
-    assert(findings->file_count > 0);
+    assert(findings != NULL && findings->file_count > 0 && host != NULL && err != NULL);
 
     adding a = {findings, facts != NULL ? facts : &nothing, *host};
     sl_facts of_card;
@@ -376,6 +376,39 @@ sl_findings_join_names(sl_findings *findings, sl_errors *err)
 }
 
 void
+sl_findings_note(sl_findings *findings, sl_found_notes *notes)
+{
+    findings->notes = notes;
+}
+
+void
+sl_findings_warn_again(sl_findings *findings, const sl_found_notes *notes)
+{
+    assert(!notes->lost);
+    for (uint32_t i = 0; i < notes->count; i++)
+        findings->warnings[notes->index[i]].count++;
+}
+
+/* The warning that said the same, a new one, or NULL past the bound. */
+static sl_found_warning *
+warning_of(sl_findings *findings, const sl_found_warning *said)
+{
+    sl_found_warning made = *said;
+
+    for (uint32_t i = 0; i < findings->warning_count; i++) {
+        sl_found_warning *const known = &findings->warnings[i];
+        if (known->file == said->file && sl_text_equal(known->code, said->code) &&
+            sl_text_equal(known->text, said->text))
+            return known;
+    }
+    if (findings->warning_count == SL_FINDINGS_WARNINGS_MAX || !keep_text(findings, &made.text) ||
+        (made.place.path != NULL && !keep_text(findings, &made.place.path)))
+        return NULL;
+    findings->warnings[findings->warning_count] = made;
+    return &findings->warnings[findings->warning_count++];
+}
+
+void
 sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const char *path,
                  const char *format, ...)
 {
@@ -387,21 +420,17 @@ sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const c
     (void)sl_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
     const uint16_t file = (uint16_t)(findings->file_count > 0 ? findings->file_count - 1 : 0);
-    for (uint32_t i = 0; i < findings->warning_count; i++) {
-        sl_found_warning *const known = &findings->warnings[i];
-        if (known->file == file && sl_text_equal(known->code, code) &&
-            sl_text_equal(known->text, text)) {
-            known->count++;
-            return;
-        }
-    }
-    sl_found_warning made = {code, text, {line, path}, file, 1};
-    if (findings->warning_count == SL_FINDINGS_WARNINGS_MAX || !keep_text(findings, &made.text) ||
-        (path != NULL && !keep_text(findings, &made.place.path))) {
+    const sl_found_warning said = {code, text, {line, path}, file, 0};
+    sl_found_warning *const warning = warning_of(findings, &said);
+    sl_found_notes *const notes = findings->notes;
+    if (warning != NULL)
+        warning->count++;
+    else
         findings->warnings_dropped++;
-        return;
-    }
-    findings->warnings[findings->warning_count++] = made;
+    if (notes != NULL && (warning == NULL || notes->count == SL_FOUND_NOTES_MAX))
+        notes->lost = true;
+    else if (notes != NULL)
+        notes->index[notes->count++] = (uint16_t)(warning - findings->warnings);
 }
 
 sl_part_names *
@@ -467,7 +496,6 @@ sl_findings_fabric(sl_findings *findings, const sl_found_fabric *fabric)
 void
 sl_findings_cluster_name(sl_findings *findings, const char *name)
 {
-    assert(findings != NULL && name != NULL);
     if (findings->cluster == NULL && *name != '\0')
         findings->cluster = sl_arena_copy(findings->arena, name);
 }
@@ -475,7 +503,6 @@ sl_findings_cluster_name(sl_findings *findings, const char *name)
 void
 sl_findings_spec(sl_findings *findings, const char *json)
 {
-    assert(findings != NULL && json != NULL);
     if (findings->document == NULL)
         findings->document = sl_arena_copy(findings->arena, json);
 }
@@ -515,7 +542,6 @@ sl_findings_host(const sl_findings *findings, uint32_t index)
 uint32_t
 sl_findings_find(const sl_findings *findings, const char *name)
 {
-    assert(name != NULL);
     uint32_t index = SL_FOUND_NONE;
     (void)sl_index_find(&findings->names, name, strlen(name), &index);
     return index;

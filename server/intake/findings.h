@@ -14,7 +14,12 @@
 #include "intake/part_names.h"
 #include "shardline/error.h"
 
-enum { SL_FINDINGS_KINDS_MAX = 4096, SL_FINDINGS_FILES_MAX = 32, SL_FINDINGS_WARNINGS_MAX = 128 };
+enum {
+    SL_FINDINGS_KINDS_MAX = 4096,
+    SL_FINDINGS_FILES_MAX = 32,
+    SL_FINDINGS_WARNINGS_MAX = 128,
+    SL_FOUND_NOTES_MAX = 8
+};
 
 /** What a text may say of a node. Numbers in bytes, seconds, watts and counts. */
 typedef enum sl_field {
@@ -166,6 +171,17 @@ sl_code sl_findings_join_names(sl_findings *findings, sl_errors *err) SL_MUST_CH
 /** Beyond the bound only counted. `code` is static. */
 void sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const char *path,
                       const char *format, ...) SL_PRINTF(5, 6);
+
+/** Warnings while they are noted, to be said again of what is like it. lost: not all are here. */
+typedef struct sl_found_notes {
+    uint32_t count;
+    uint16_t index[SL_FOUND_NOTES_MAX];
+    bool lost;
+} sl_found_notes;
+
+/** Warnings from here on are noted as well, behind those that are; NULL ends it. */
+void sl_findings_note(sl_findings *findings, sl_found_notes *notes);
+void sl_findings_warn_again(sl_findings *findings, const sl_found_notes *notes);
 
 /** The first one counts; fields of a later one complete it. */
 void sl_findings_fabric(sl_findings *findings, const sl_found_fabric *fabric);

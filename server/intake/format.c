@@ -1,6 +1,7 @@
 #include "intake/format.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -64,6 +65,15 @@ take_key(sl_sample *out, const char *from, size_t length)
     key[length] = '\0';
 }
 
+/* Whether a byte opens, closes or quotes, outside of texts. */
+static bool
+is_mark(char byte)
+{
+    static const unsigned char marks[UCHAR_MAX + 1] = {
+        ['"'] = 1, ['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1};
+    return marks[(unsigned char)byte] != 0;
+}
+
 /* The quote that ends a text; NULL where none does. */
 static const char *
 text_end(const char *from, const char *end)
@@ -87,6 +97,8 @@ take_keys(sl_sample *out)
     bool first = true; /* a list's first element is not over */
 
     for (; at < end && first; at++) {
+        if (!is_mark(*at))
+            continue;
         if (*at == '{' || *at == '[') {
             depth++;
         } else if ((*at == '}' || *at == ']') && depth > 0) {
@@ -210,6 +222,21 @@ ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *
     return SL_OK;
 }
 
+/* Half of a document is told as such. */
+static sl_code
+check_brackets(const sl_raw *raw, sl_errors *err)
+{
+    const char *const end = raw->text + raw->size;
+    sl_json_place place = {raw->text, 1};
+    sl_code code = SL_OK;
+    bool found = false;
+
+    while (place.at < end && code == SL_OK)
+        code = sl_json_elements(place.at, (size_t)(end - place.at), "", NULL, ignore_element, NULL,
+                                &found, &place, err);
+    return code;
+}
+
 /* The same at the end of a text that is longer than what recognising looks at. */
 static const sl_format *
 ends_as(const sl_raw *raw, const sl_format *used, sl_sample *sample)
@@ -250,10 +277,7 @@ recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_forma
         sl_sample_take(raw, sample);
     }
     if (sample->shape == SL_SHAPE_JSON) {
-        /* Half of a document is told as such. */
-        bool found = false;
-        const sl_code whole =
-            sl_json_elements(raw->text, raw->size, "", NULL, ignore_element, NULL, &found, err);
+        const sl_code whole = check_brackets(raw, err);
         if (whole != SL_OK)
             return whole;
     }

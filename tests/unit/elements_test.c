@@ -28,8 +28,8 @@ expect_elements(const char *text, const char *list, bool found, const char *show
     bool is_found = !found;
 
     sl_buffer_init(&out, 4096);
-    CU_ASSERT_EQUAL(sl_json_elements(text, strlen(text), list, NULL, show, &out, &is_found, &err),
-                    SL_OK);
+    CU_ASSERT_EQUAL(
+        sl_json_elements(text, strlen(text), list, NULL, show, &out, &is_found, NULL, &err), SL_OK);
     if (err.count > 0)
         sl_fail_for(err.list[0].message);
     CU_ASSERT_EQUAL(is_found, found);
@@ -111,8 +111,8 @@ expect_left(const char *text, const char *left)
     bool found = false;
 
     sl_buffer_init(&out, 4096);
-    sl_code code =
-        sl_json_elements(text, strlen(text), NULL, is_short, show_members, &out, &found, &err);
+    sl_code code = sl_json_elements(text, strlen(text), NULL, is_short, show_members, &out, &found,
+                                    NULL, &err);
     sl_expect_text(code != SL_OK ? err.list[0].rule : out.size == 0 ? "" : out.data, left, text);
     sl_buffer_clear(&out);
 }
@@ -125,6 +125,10 @@ members_that_nobody_reads_are_left_out(void)
     expect_left("[{\"long\": NaN , \"more\" : \"\\\"\"\n}]", "");
     expect_left("[{\"a\": {\"b\": 1, \"c\": {\"d\": 1}}, \"e\": [{\"f\": 1}]}]", "a:0 e:1 ");
     expect_left("[3, \"long\", [\"long\"], {}]", "");
+    /* Blanks between words are none of what is left out. */
+    expect_left("[{\"long\": 1, \"a\": 1 2}]", "malformed_json");
+    expect_left("[{\"a\" :\t[ 1 , 2 ] , \"b\": { } ,\n\"long\" : 3 }]", "a:2 b:0 ");
+    expect_left("[{\"long\": 1} {\"a\": 1}]", "malformed_json");
     /* Spelled with an escape it may be any name. */
     expect_left("[{\"\\u0061\": 1, \"\\u006cong\": 2}]", "a:0 long:0 ");
     /* What is left out is followed all the same. */
@@ -146,7 +150,7 @@ broken_texts_are_refused_with_their_line(void)
     } rows[] = {
         {"[1,\n2", "malformed_json", "line 2"},
         {"[1,]", "malformed_json", "line 1"},
-        {"[1\n}", "malformed_json", "line 1"},
+        {"[1\n}", "malformed_json", "line 2"},
         {"[,1]", "malformed_json", "line 1"},
         {"[1] 2", "malformed_json", "line 1"},
         {"[1 2]", "malformed_json", "line 1"},
@@ -160,13 +164,34 @@ broken_texts_are_refused_with_their_line(void)
         bool found = false;
         sl_buffer_init(&out, 4096);
         CU_ASSERT_EQUAL(sl_json_elements(rows[i].text, strlen(rows[i].text), NULL, NULL, show, &out,
-                                         &found, &err),
+                                         &found, NULL, &err),
                         SL_E_SYNTAX);
         sl_expect_text(err.count > 0 ? err.list[0].rule : "none", rows[i].rule, rows[i].text);
         if (err.count > 0 && strstr(err.list[0].message, rows[i].said) == NULL)
             sl_fail_for(err.list[0].message);
         sl_buffer_clear(&out);
     }
+}
+
+static void
+documents_one_after_another_keep_their_lines(void)
+{
+    static const char text[] = "\n{\"list\": [1]}\n\n {\"list\": [2,\n3]} [4]\n";
+    sl_json_place place = {text, 1};
+    sl_errors err = {.count = 0};
+    sl_buffer out;
+    bool found = false;
+
+    sl_buffer_init(&out, 4096);
+    CU_ASSERT_EQUAL(sl_json_elements(place.at, strlen(place.at), "list", NULL, show, &out, &found,
+                                     &place, &err),
+                    SL_OK);
+    CU_ASSERT_TRUE(found && *place.at == '{' && place.line == 4);
+    CU_ASSERT_EQUAL(sl_json_elements(place.at, strlen(place.at), "list", NULL, show, &out, &found,
+                                     &place, &err),
+                    SL_E_SYNTAX);
+    sl_expect_text(err.list[0].message, "line 5: something follows the document", "a list");
+    sl_buffer_clear(&out);
 }
 
 static sl_code
@@ -182,7 +207,7 @@ read_repeated(const char *open, const char *close, size_t times, const char *cor
     for (size_t i = 0; i < times; i++)
         sl_buffer_text(&text, close);
     const sl_code code =
-        sl_json_elements(text.data, text.size, NULL, NULL, show, &out, &found, err);
+        sl_json_elements(text.data, text.size, NULL, NULL, show, &out, &found, NULL, err);
     sl_buffer_clear(&text);
     sl_buffer_clear(&out);
     return code;
@@ -220,7 +245,7 @@ what_the_visitor_answers_ends_the_visit(void)
     sl_errors err = {.count = 0};
     uint32_t seen = 0;
     bool found = false;
-    CU_ASSERT_EQUAL(sl_json_elements("[1,2]", 5, NULL, NULL, refuse, &seen, &found, &err),
+    CU_ASSERT_EQUAL(sl_json_elements("[1,2]", 5, NULL, NULL, refuse, &seen, &found, NULL, &err),
                     SL_E_CONFLICT);
     CU_ASSERT_EQUAL(seen, 1);
 }
@@ -233,6 +258,7 @@ static const sl_case cases[] = {
     SL_CASE(numbers_that_are_none_are_null),
     SL_CASE(members_that_nobody_reads_are_left_out),
     SL_CASE(broken_texts_are_refused_with_their_line),
+    SL_CASE(documents_one_after_another_keep_their_lines),
     SL_CASE(depth_and_size_are_bounded),
     SL_CASE(what_the_visitor_answers_ends_the_visit),
 };

@@ -85,6 +85,18 @@ amd_smi_is_read_in_its_shapes(void)
                  "- accelerators=1 sliced_accelerators=1 slice=partitioned\n", "");
 }
 
+/* As some tools ask of each device, and what they leave of it. */
+static void
+a_device_of_amd_may_stand_alone(void)
+{
+    expect_found(
+        find_in_text("{\"gpu\": 0, \"asic\": {\"market_name\": \"AMD Instinct MI300X\"},\n"
+                     "\"vram\": {\"type\": \"HBM\", \"size\": {\"value\": 196592, \"unit\": "
+                     "\"MB\"}}}\n"),
+        "amd_smi_json",
+        "- accelerator=AMD Instinct MI300X accelerators=1 memory_bytes=206141652992\n", "");
+}
+
 /* ROCm 6.4 called them otherwise, and says beside it which partition an entry is. */
 static void
 partitions_of_amd_are_of_one_device(void)
@@ -305,6 +317,7 @@ main(int argc, char **argv)
         SL_CASE(cards_are_read_in_the_spelling_of_each_rocm),
         SL_CASE(cards_stand_where_their_member_does),
         SL_CASE(amd_smi_is_read_in_its_shapes),
+        SL_CASE(a_device_of_amd_may_stand_alone),
         SL_CASE(partitions_of_amd_are_of_one_device),
         SL_CASE(what_amd_prints_for_people_is_read),
         SL_CASE(topologies_count_cards_once_and_links_to_switches),

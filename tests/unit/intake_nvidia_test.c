@@ -490,6 +490,8 @@ inactive_links_do_not_count(void)
                               "\t Link 1, P2P is supported: true\n"),
                  "nvidia_nvlink",
                  "- accelerator=NVIDIA A40 accelerators=2 links=2 link_kind=NVLink\n", "");
+    expect_found(find_in_text("GPU 0: X\n\t Link 0: active\nGPU 1: X\n\t Link 0: active\n"),
+                 "nvidia_nvlink", "- accelerator=X accelerators=2 links=1 link_kind=NVLink\n", "");
 }
 
 static void

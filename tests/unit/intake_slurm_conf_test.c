@@ -166,6 +166,41 @@ yaml_says_what_json_does(void)
                    "y3 unknown domain rack1 leaf leaf2\nfabric fat_tree of 3\n");
 }
 
+/* What each says is counted and stands where it stands, also where it is understood once. */
+static void
+nodes_like_the_last_one_say_as_much(void)
+{
+    expect_text("NODELIST GRES STATE REASON\na1 gpu:odd:8,shard:4 idle none\n"
+                "a2 gpu:odd:8,shard:4 drained dust\na3 gpu:odd:4,shard:4 idle none\n"
+                "a4 gpu:odd:8,shard:4 idle none\na1 gpu:odd:8,shard:4 drained dust\n"
+                "a3 gpu:odd:8,shard:4 idle none\n",
+                "slurm_sinfo_text",
+                "a1 drained 8 odd (dust)\na2 drained 8 odd (dust)\na3 usable 4 odd\n"
+                "a4 usable 8 odd\n! shared_gres 6\n! said_twice 1\n");
+    read_text("NODELIST GRES\na1 gpu:odd:8\na2 gpu:odd:4\na3 gpu:odd:4\na1 gpu:odd:4\n", 66);
+    CU_ASSERT_EQUAL(sl_findings_warning(now.findings, 0)->place.line, 5);
+    end();
+}
+
+static void
+lines_that_were_picked_from_nodes_are_of_them(void)
+{
+    const char *const picked =
+        "NodeName=p1\n   Gres=gpu:h100:4(S:0-1)\n   State=IDLE\nNodeName=p2\n"
+        "   Gres=gpu:h100:8\n   State=IDLE+DRAIN\n";
+    expect_text(picked, "slurm_nodes_text", "p1 usable 4 h100\np2 drained 8 h100 (IDLE+DRAIN)\n");
+    expect_text("NodeName=c1 CPUs=4 \\\n   Gres=gpu:h100:4 \\\n   State=UNKNOWN\n", "slurm_conf",
+                "c1 unknown 4 h100 cpus 4\n");
+}
+
+static void
+a_torus_has_nodes(void)
+{
+    expect_text("- topology: t\n  cluster_default: true\n  torus3d:\n    toruses:\n"
+                "      - name: pod1\n        dims: {x: 2, y: 1, z: 1}\n        nodes: t[1-2]\n",
+                "slurm_topology_yaml", "t1 unknown\nt2 unknown\n! torus_topology 1\n");
+}
+
 static void
 expect_shared_hosts(const char *name, uint32_t hosts, const char *last)
 {
@@ -230,6 +265,9 @@ static const sl_case cases[] = {
     SL_CASE(topology_conf_is_read),
     SL_CASE(every_member_is_read_of_yaml_too),
     SL_CASE(yaml_says_what_json_does),
+    SL_CASE(nodes_like_the_last_one_say_as_much),
+    SL_CASE(lines_that_were_picked_from_nodes_are_of_them),
+    SL_CASE(a_torus_has_nodes),
     SL_CASE(real_configurations_say_what_they_say),
     SL_CASE(ranges_said_over_and_over_are_bounded),
 };

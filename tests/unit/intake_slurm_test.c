@@ -89,6 +89,7 @@ states_come_to_what_can_be_used(void)
         {SL_HOST_USABLE, "IDLE,idle,alloc,ALLOCATED,mix,MIXED,mix-,comp,COMPLETING,alloc+,plnd"},
         {SL_HOST_USABLE, "RESERVED,resv,IDLE+PLANNED,MIXED+CLOUD,idle~,idle#,idle%,idle!"},
         {SL_HOST_USABLE, "IDLE+CLOUD+POWERED_DOWN,IDLE+CLOUD+NOT_RESPONDING+POWERING_UP,pow_dn"},
+        {SL_HOST_USABLE, "IDLE+CLOUD+POWER,ALLOCATED#+CLOUD"},
         {SL_HOST_USABLE, "idle@,IDLE+REBOOT_REQUESTED,blocked,npc,IDLE+DYNAMIC_NORM"},
         {SL_HOST_DRAINED, "drain,DRAINED,drng,draining,IDLE+DRAIN,maint,MAINT,alloc$,inval"},
         {SL_HOST_DRAINED, "IDLE+INVALID_REG,failg,FAILING,boot,idle^,MIXED+DRAIN+CLOUD,drain~"},

@@ -173,18 +173,59 @@ take_document(void *context, const sl_output *document, sl_errors *err)
     sl_node device;
     uint32_t node = 0;
 
-    if (sl_node_kind(root) == SL_JSON_OBJECT && !sl_node_member(root, "gpu_data", &list) &&
-        !sl_node_member(root, "gpu", &list))
+    if (sl_node_kind(root) == SL_JSON_OBJECT && !sl_document_array(root, "gpu_data", &list) &&
+        !sl_document_array(root, "gpu", &list))
         list = *root;
-    if (sl_node_kind(&list) != SL_JSON_ARRAY)
+    const bool alone =
+        sl_node_kind(&list) == SL_JSON_OBJECT && sl_node_member(&list, "gpu", &device);
+    if (sl_node_kind(&list) != SL_JSON_ARRAY && !alone)
         return sl_fail(err, SL_E_SYNTAX, "malformed_devices", "",
                        "line %u: the document is no list of devices", document->line);
     sl_code code = sl_devices_node(r->devices, document->host, document->line, &node, err);
     r->whole[0] = '\0';
+    if (code == SL_OK && alone)
+        code = take_device(r, &list, node, document->line, err);
     for (size_t i = 0; code == SL_OK && i < sl_node_count(&list); i++)
         if (sl_node_at(&list, i, &device) && sl_node_kind(&device) == SL_JSON_OBJECT)
             code = take_device(r, &device, node, sl_output_find(&cursor, "gpu"), err);
     return code;
+}
+
+/* Of a device a quarter of its lines. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    static const char *const names[] = {"gpu_data",
+                                        "gpu",
+                                        "asic",
+                                        "board",
+                                        "vram",
+                                        "limit",
+                                        "driver",
+                                        "partition",
+                                        "mem_usage",
+                                        "partition_id",
+                                        "market_name",
+                                        "product_name",
+                                        "model_number",
+                                        "size",
+                                        "vram_size",
+                                        "size_mb",
+                                        "total_vram",
+                                        "value",
+                                        "unit",
+                                        "max_power",
+                                        "socket_power",
+                                        "version",
+                                        "driver_version",
+                                        "accelerator_partition",
+                                        "compute_partition"};
+    bool read = false;
+
+    (void)depth;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !read; i++)
+        read = sl_text_is(name, size, names[i]);
+    return read;
 }
 
 static sl_code
@@ -193,7 +234,7 @@ read_amd_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {0};
     sl_code code = sl_devices_new(findings, &r.devices, err);
     if (code == SL_OK)
-        code = sl_outputs_each(raw->text, raw->size, take_document, &r, err);
+        code = sl_outputs_each(raw->text, raw->size, is_read, take_document, &r, err);
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
@@ -205,7 +246,7 @@ recognise_amd_smi(const sl_sample *sample)
     if (sl_sample_has_key(sample, "gpu_data"))
         return 93;
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (sample->list && sl_sample_has_key(sample, "gpu") && sl_sample_has_key(sample, own[i]))
+        if (sl_sample_has_key(sample, "gpu") && sl_sample_has_key(sample, own[i]))
             return 93;
     const bool behind =
         sl_sample_holds(sample, "\"gpu_data\"") ||

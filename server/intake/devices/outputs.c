@@ -8,67 +8,6 @@
 #include "intake/cells.h"
 #include "intake/elements.h"
 
-/* Behind the quote that ends the text which begins at `at`, or `end`. */
-static const char *
-pass_text(const char *at, const char *end)
-{
-    for (at++; at < end; at++) {
-        const char *const quote = memchr(at, '"', (size_t)(end - at));
-        const char *const slash = memchr(at, '\\', (size_t)((quote != NULL ? quote : end) - at));
-        if (slash == NULL)
-            return quote != NULL ? quote + 1 : end;
-        at = slash + 1;
-    }
-    return end;
-}
-
-/* Bytes up to the bracket that closes the first one; all of them where it does not. */
-static size_t
-document_size(const char *text, size_t size)
-{
-    const char *const end = text + size;
-    const char *at = text;
-    uint32_t depth = 0;
-    while (at < end) {
-        const char c = *at;
-        if (c == '"') {
-            at = pass_text(at, end);
-            continue;
-        }
-        at++;
-        if (c == '{' || c == '[')
-            depth++;
-        else if ((c == '}' || c == ']') && --depth == 0)
-            return (size_t)(at - text);
-    }
-    return size;
-}
-
-static sl_code
-visit_one(sl_output *document, sl_output_visit visit, void *context, sl_errors *err)
-{
-    sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
-    sl_errors inner;
-    sl_json *json = NULL;
-
-    sl_errors_begin(&inner, false);
-    sl_code code = sl_json_parse(document->text, document->size, &limits, &json, &inner);
-    if (code == SL_E_SYNTAX) {
-        /* As with elements: to look for NaN in every document takes as long as to decode it. */
-        limits.accept_python_numbers = true;
-        sl_errors_begin(&inner, false);
-        code = sl_json_parse(document->text, document->size, &limits, &json, &inner);
-    }
-    if (code != SL_OK)
-        return sl_fail(err, code, inner.list[0].rule, "", "the document from line %u: %s",
-                       document->line, inner.list[0].message);
-    const sl_node root = sl_json_root(json);
-    document->root = &root;
-    code = visit(context, document, err);
-    sl_json_free(json);
-    return code;
-}
-
 /* A document begins where a line does, or behind a verdict: "gpu001 | SUCCESS => {". */
 static const char *
 begin_of(const char *line, const char *end)
@@ -88,10 +27,30 @@ begin_of(const char *line, const char *end)
 
 /* What is done with each document of each host. */
 typedef struct visiting {
+    sl_json_cut cut;
     sl_output_visit visit;
     void *context;
     uint32_t count;
 } visiting;
+
+/* The document that begins here; *end: where it ends. */
+static sl_code
+visit_one(visiting *v, sl_output *document, const char **end, sl_errors *err)
+{
+    sl_json_walk walk = sl_json_walk_new(document->text, document->size, document->line);
+    sl_json *json = NULL;
+
+    sl_code code = sl_json_walk_decode(&walk, &v->cut, &json, err);
+    if (code != SL_OK)
+        return code;
+    const sl_node root = sl_json_root(json);
+    document->root = &root;
+    document->size = (size_t)(walk.at - document->text);
+    *end = walk.at;
+    code = v->visit(v->context, document, err);
+    sl_json_free(json);
+    return code;
+}
 
 /* whose: of all of them, or "". */
 static sl_code
@@ -112,31 +71,38 @@ visit_run(void *context, const char *text, size_t size, const char *whose, uint3
             return SL_OK;
         if (*captures.host != '\0')
             memcpy(host, captures.host, sizeof host);
-        const char *const from = begin_of(begin, captures.lines.end);
+        const char *from = begin_of(begin, captures.lines.end);
         if (from == NULL)
             continue;
         if (v->count++ == SL_HOSTS_MAX)
             return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d documents",
                            SL_HOSTS_MAX);
-        const size_t used = document_size(from, (size_t)(captures.lines.end - from));
-        sl_output document = {
-            .host = host, .text = from, .size = used, .line = captures.lines.number};
-        const sl_code code = visit_one(&document, v->visit, v->context, err);
+        sl_output document = {.host = host,
+                              .text = from,
+                              .size = (size_t)(captures.lines.end - from),
+                              .line = captures.lines.number};
+        const sl_code code = visit_one(v, &document, &from, err);
         if (code != SL_OK)
             return code;
-        sl_captures_pass(&captures, from, used);
+        sl_captures_pass(&captures, document.text, document.size);
         captures.host[0] = '\0';
         (void)sl_text_copy(host, sizeof host, whose);
     }
 }
 
 sl_code
-sl_outputs_each(const char *text, size_t size, sl_output_visit visit, void *context, sl_errors *err)
+sl_outputs_each(const char *text, size_t size, sl_member_read is_read, sl_output_visit visit,
+                void *context, sl_errors *err)
 {
-    visiting v = {.visit = visit, .context = context};
+    visiting v = {
+        .cut = {.what = "document", .most_bytes = SL_DOCUMENT_MAX_BYTES, .is_read = is_read},
+        .visit = visit,
+        .context = context};
     assert((text != NULL || size == 0) && visit != NULL && err != NULL);
 
+    sl_buffer_init(&v.cut.kept, SIZE_MAX);
     const sl_code code = sl_captures_runs(text, size, visit_run, &v, err);
+    sl_buffer_clear(&v.cut.kept);
     return code != SL_OK || v.count > 0 ? code
                                         : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
                                                   "line 1: no JSON document begins in it");

@@ -2,7 +2,7 @@
 #ifndef SL_INTAKE_DEVICES_OUTPUTS_H
 #define SL_INTAKE_DEVICES_OUTPUTS_H
 
-#include "json/reader.h"
+#include "intake/json_walk.h"
 
 /** One JSON document, for the length of a visit. */
 typedef struct sl_output {
@@ -15,12 +15,13 @@ typedef struct sl_output {
 
 /**
  * Visits the JSON documents of a text, which may have lines before, between and behind them: what a
- * tool warns of, or whose document the next is. Each is decoded whole and freed behind the visit.
+ * tool warns of, or whose document the next is. Each is decoded, but for members that are not read,
+ * and freed behind the visit. is_read: NULL reads all.
  * SL_E_SYNTAX, rule malformed_json, where none begins. Anything but SL_OK ends the visit.
  */
 typedef sl_code (*sl_output_visit)(void *context, const sl_output *document, sl_errors *err);
-sl_code sl_outputs_each(const char *text, size_t size, sl_output_visit visit, void *context,
-                        sl_errors *err) SL_MUST_CHECK;
+sl_code sl_outputs_each(const char *text, size_t size, sl_member_read is_read,
+                        sl_output_visit visit, void *context, sl_errors *err) SL_MUST_CHECK;
 
 /** Where members stand in the text of a document, asked for in their order. Set document and
  * line. */

@@ -38,12 +38,14 @@ value_of(const sl_node *object, const char *name)
     return NULL;
 }
 
+/* Where a card's name may stand, the best first. */
+static const char *const names[] = {"Card series", "Product Name", "Device Name",
+                                    "Market Name", "Card model",   "Card SKU"};
+
 /* The first of the names that is one: "0x74a1" is a number of the device, no name. */
 static void
 say_name(const sl_node *card, sl_facts *facts, uint32_t line)
 {
-    static const char *const names[] = {"Card series", "Product Name", "Device Name",
-                                        "Market Name", "Card model",   "Card SKU"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *const value = value_of(card, names[i]);
         if (value == NULL || strncmp(value, "0x", 2) == 0)
@@ -54,33 +56,34 @@ say_name(const sl_node *card, sl_facts *facts, uint32_t line)
 }
 
 /* "VRAM Total Memory (B)": the unit is the key's. */
+static const char *const sizes[][2] = {{"VRAM Total Memory (B)", "B"},
+                                       {"VRAM Total Memory (KiB)", "KiB"},
+                                       {"VRAM Total Memory (MiB)", "MiB"},
+                                       {"VRAM Total Memory (GiB)", "GiB"}};
+
 static void
 say_memory(const sl_node *card, sl_facts *facts, uint32_t line)
 {
-    static const char *const keys[][2] = {{"VRAM Total Memory (B)", "B"},
-                                          {"VRAM Total Memory (KiB)", "KiB"},
-                                          {"VRAM Total Memory (MiB)", "MiB"},
-                                          {"VRAM Total Memory (GiB)", "GiB"}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const char *const value = value_of(card, keys[i][0]);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const char *const value = value_of(card, sizes[i][0]);
         double bytes = 0;
-        if (value == NULL || !sl_cell_quantity(value, keys[i][1], &bytes))
+        if (value == NULL || !sl_cell_quantity(value, sizes[i][1], &bytes))
             continue;
-        sl_facts_number(facts, SL_FIELD_MEMORY_BYTES, bytes, line, keys[i][0]);
+        sl_facts_number(facts, SL_FIELD_MEMORY_BYTES, bytes, line, sizes[i][0]);
         return;
     }
 }
 
+static const char partition[] = "Compute Partition";
+
 void
 sl_rocm_partition(const char *mode, uint32_t line, sl_facts *facts, sl_findings *findings)
 {
-    static const char key[] = "Compute Partition";
-
     if (sl_text_equal_ignoring_case(mode, "SPX"))
         return;
-    sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, key);
-    sl_facts_text(facts, SL_FIELD_SLICE, mode, line, key);
-    sl_findings_warn(findings, "partitions_listed", line, key,
+    sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, partition);
+    sl_facts_text(facts, SL_FIELD_SLICE, mode, line, partition);
+    sl_findings_warn(findings, "partitions_listed", line, partition,
                      "cards are partitions (%.20s) of devices: there may be fewer devices than "
                      "cards",
                      mode);
@@ -89,7 +92,7 @@ sl_rocm_partition(const char *mode, uint32_t line, sl_facts *facts, sl_findings 
 static sl_code
 take_card(reading *r, uint32_t node, const sl_node *card, uint32_t line, sl_errors *err)
 {
-    const char *const mode = value_of(card, "Compute Partition");
+    const char *const mode = value_of(card, partition);
     sl_facts facts = {0};
 
     say_name(card, &facts, line);
@@ -109,6 +112,27 @@ is_link(const char *key, uint32_t *a, uint32_t *b)
            sl_cell_count(key + sizeof before - 1, a, &end) && strncmp(end, " and ", 5) == 0 &&
            sl_cell_count(end + 5, b, &end) && *end == '\0' && *a < SL_REACH_MAX &&
            *b < SL_REACH_MAX;
+}
+
+static const char driver[] = "Driver version";
+
+/* Of a card and of the system: the tool prints clocks, sensors and firmware as well. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    char key[64];
+
+    if (depth != 2 || size >= sizeof key || *name == '(')
+        return true;
+    memcpy(key, name, size);
+    key[size] = '\0';
+    bool read =
+        sl_text_equal_ignoring_case(key, partition) || sl_text_equal_ignoring_case(key, driver);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        read = read || sl_text_equal_ignoring_case(key, names[i]);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        read = read || sl_text_equal_ignoring_case(key, sizes[i][0]);
+    return read;
 }
 
 static void
@@ -175,8 +199,7 @@ take_document(void *context, const sl_output *document, sl_errors *err)
                        document->line);
     r->any = true;
     if (system.value != NULL) {
-        sl_facts_text(&facts, SL_FIELD_DRIVER, value_of(&system, "Driver version"), system_line,
-                      "Driver version");
+        sl_facts_text(&facts, SL_FIELD_DRIVER, value_of(&system, driver), system_line, driver);
         say_links(r, &system, sl_devices_count(r->devices, node), &facts, system_line);
     }
     return sl_devices_say(r->devices, node, &facts, err);
@@ -188,7 +211,7 @@ read_rocm_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {.findings = findings};
     sl_code code = sl_devices_new(findings, &r.devices, err);
     if (code == SL_OK)
-        code = sl_outputs_each(raw->text, raw->size, take_document, &r, err);
+        code = sl_outputs_each(raw->text, raw->size, is_read, take_document, &r, err);
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 

@@ -4,7 +4,9 @@
 #include "base/text.h"
 #include "intake/documents/ansible.h"
 #include "intake/documents/formats.h"
+#include "intake/json_walk.h"
 #include "intake/lines.h"
+#include "json/members.h"
 
 enum { CELL_SIZE = 128, COLUMNS_MAX = 32, ROW_SIZE = 1024, RATES_MAX = 8 };
 
@@ -265,22 +267,36 @@ take_failure(sl_findings *findings, const char *name, const sl_node *answer, con
     return sl_document_add(findings, &host, NULL, err);
 }
 
-/* The answer of one host, {"ansible_facts": {...}} or why there is none. */
-static sl_code
-take_answer(sl_findings *findings, const char *name, const char *what, const char *from,
-            size_t size, uint32_t line, sl_errors *err)
+/* What is gathered of interfaces is much, of disks and mounts more; of a member of the facts only
+ * what tells the rate of a card, and the local facts. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
 {
-    static const sl_json_limits limits = {.max_bytes = SL_ELEMENT_MAX_BYTES,
-                                          .max_depth = SL_JSON_DEPTH_MAX};
+    static const char *const names[] = {"type", "speed", "pciid", "gpu"};
+    bool read = depth != 3;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !read; i++)
+        read = sl_text_is(name, size, names[i]);
+    return read;
+}
+
+/* The answer of one host that the walk stands on, {"ansible_facts": {...}} or why there is none. */
+static sl_code
+take_answer(sl_findings *findings, const char *name, const char *what, sl_json_walk *walk,
+            sl_json_cut *cut, sl_errors *err)
+{
+    const uint32_t line = sl_json_walk_line(walk);
     sl_errors inner;
     sl_errors_begin(&inner, false);
     sl_json *json = NULL;
     sl_node gathered;
-    sl_code code = sl_json_parse(from, size, &limits, &json, &inner);
+    sl_code code = sl_json_walk_decode(walk, cut, &json, &inner);
 
+    if (code != SL_OK && walk->at == walk->end && walk->depth > 0)
+        return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                       "line %u: the answer of a host does not end", line);
     if (code != SL_OK)
-        return sl_fail(err, code, inner.list[0].rule, "", "the answer from line %u: %s", line,
-                       inner.list[0].message);
+        return sl_refail(&inner.list[0], err);
     const sl_node root = sl_json_root(json);
     if (what == NULL && sl_document_object(&root, "ansible_facts", &gathered))
         code = take_gathered(findings, name, &gathered, line, err);
@@ -290,40 +306,50 @@ take_answer(sl_findings *findings, const char *name, const char *what, const cha
     return code;
 }
 
-/* "gpu01 | SUCCESS => {...}", host after host. */
-static sl_code
-read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+/* Where the answer of a line begins, "gpu01 | SUCCESS => {...}", or NULL. *name lies in `head`;
+ * *what: why there are no facts, or NULL. */
+static const char *
+find_answer(const char *line, size_t length, char head[SL_HOST_NAME_MAX + 64], const char **name,
+            const char **what)
 {
     static const char arrow[] = " => ";
+    const size_t copied = length < SL_HOST_NAME_MAX + 64 ? length : SL_HOST_NAME_MAX + 63;
+
+    memcpy(head, line, copied);
+    head[copied] = '\0';
+    char *const bar = strstr(head, " | ");
+    const char *const sign = bar != NULL ? strstr(bar, arrow) : NULL;
+    if (sign == NULL || sign[strlen(arrow)] != '{')
+        return NULL;
+    *what = strncmp(bar, " | UNREACHABLE", 14) == 0 ? "unreachable"
+            : strncmp(bar, " | FAILED", 9) == 0     ? "failed"
+                                                    : NULL;
+    *bar = '\0';
+    *name = strrchr(head, ' ') != NULL ? strrchr(head, ' ') + 1 : head;
+    return line + (sign - head) + strlen(arrow);
+}
+
+/* Host after host. */
+static sl_code
+read_answers(const sl_raw *raw, sl_findings *findings, sl_json_cut *cut, sl_errors *err)
+{
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
-    const char *line = NULL;
+    const char *line = NULL, *name = NULL, *what = NULL;
+    char head[SL_HOST_NAME_MAX + 64];
     size_t length = 0;
 
     while (sl_lines_next(&lines, &line, &length)) {
-        char head[SL_HOST_NAME_MAX + 64];
-        const size_t copied = length < sizeof head ? length : sizeof head - 1;
-        memcpy(head, line, copied);
-        head[copied] = '\0';
-        char *const bar = strstr(head, " | ");
-        const char *const sign = bar != NULL ? strstr(bar, arrow) : NULL;
-        if (sign == NULL || sign[strlen(arrow)] != '{')
+        const char *const from = find_answer(line, length, head, &name, &what);
+        if (from == NULL)
             continue;
-        const char *const from = line + (sign - head) + strlen(arrow);
-        const char *const end = sl_document_end(from, lines.end);
-        if (end == NULL)
-            return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                           "line %u: the answer of a host does not end", lines.number);
-        const char *const what = strncmp(bar, " | UNREACHABLE", 14) == 0 ? "unreachable"
-                                 : strncmp(bar, " | FAILED", 9) == 0     ? "failed"
-                                                                         : NULL;
-        *bar = '\0';
-        const char *const name = strrchr(head, ' ') != NULL ? strrchr(head, ' ') + 1 : head;
-        const sl_code code =
-            take_answer(findings, name, what, from, (size_t)(end - from), lines.number, err);
+        sl_json_walk walk = sl_json_walk_new(from, (size_t)(lines.end - from), lines.number);
+        const sl_code code = take_answer(findings, name, what, &walk, cut, err);
         if (code != SL_OK)
             return code;
-        lines.number += sl_document_lines(lines.at, end);
-        lines.at = end > lines.at ? end : lines.at;
+        if (walk.at > lines.at) { /* what follows it on its last line is read as that line */
+            lines.number = sl_json_walk_line(&walk) - 1;
+            lines.at = walk.at;
+        }
     }
     return SL_OK;
 }
@@ -338,7 +364,11 @@ read_ansible_facts(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     sl_json *json = NULL;
     /* What is printed before the answers may begin with a bracket: "[WARNING]". */
     if (sl_document_first(&bare) != '{') {
-        const sl_code code = read_answers(&bare, findings, err);
+        sl_json_cut cut = {
+            .what = "answer", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read};
+        sl_buffer_init(&cut.kept, SIZE_MAX);
+        const sl_code code = read_answers(&bare, findings, &cut, err);
+        sl_buffer_clear(&cut.kept);
         if (code != SL_OK || sl_findings_count(findings) > before)
             return code;
         return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "holds no answers of hosts");

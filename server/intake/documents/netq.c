@@ -62,7 +62,7 @@ read_netq(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {.findings = findings};
     bool found = false;
     const sl_code code =
-        sl_json_elements(bare.text, bare.size, NULL, NULL, take_node, &r, &found, err);
+        sl_json_elements(bare.text, bare.size, NULL, NULL, take_node, &r, &found, NULL, err);
     if (code != SL_OK || r.nodes > 0)
         return code;
     return sl_fail(err, SL_E_UNSUPPORTED, "no_nodes", "", "holds no list of compute nodes");

@@ -32,7 +32,7 @@ typedef struct sl_kubernetes_node {
 /** Visits the objects that kubectl prints, as JSON or YAML. Members that are most of a node and
  * that nobody needs, its images, say, may be left out. Errors: those of elements.h, and the
  * visitor's. */
-sl_code sl_kubernetes_objects(const sl_raw *raw, sl_element_visit visitor, void *context,
+sl_code sl_kubernetes_objects(const sl_raw *raw, sl_element_visit visit, void *context,
                               sl_errors *err) SL_MUST_CHECK;
 
 /** A label that is not empty, or NULL. */

@@ -124,7 +124,7 @@ begin_device(void *reading_of, const sl_nvidia_listed *listed, sl_errors *err)
     return code;
 }
 
-/* "Link 3: 26.562 GB/s", "Link 3: <inactive>", "Link 3, P2P is supported: true". */
+/* "Link 3: 26.562 GB/s", "Link 3: active", "Link 3: <inactive>", "Link 3, P2P is supported: true". */
 static void
 take_link(void *reading_of, const char *line)
 {
@@ -138,11 +138,11 @@ take_link(void *reading_of, const char *line)
     if (!r->open || strncmp(line, "Link ", 5) != 0 || !sl_cell_count(line + 5, &link, &end) ||
         link >= LINKS_MAX)
         return;
-    if (*end == ',') {
+    end += strspn(end, ": ");
+    if (*end == ',' || strncmp(end, "active", 6) == 0) {
         r->links |= UINT64_C(1) << link;
         return;
     }
-    end += strspn(end, ": ");
     (void)sl_text_copy(number, sizeof number, end);
     number[strspn(number, "0123456789.")] = '\0';
     if (!sl_text_to_double(number, &rate) || rate <= 0) {

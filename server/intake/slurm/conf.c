@@ -24,6 +24,7 @@ enum { CPUS_SIZE = 32, FACTORS = 5 };
 
 typedef struct reading {
     sl_findings *findings;
+    sl_slurm_nodes *nodes;
     sl_slurm_node defaults; /* of NodeName=DEFAULT: what later lines do not say */
     uint64_t factors[FACTORS];
 } reading;
@@ -107,7 +108,7 @@ take_node(reading *r, const sl_slurm_keys *keys, const char *name, sl_errors *er
         factors[i] = r->factors[i];
     take_factors(keys, factors);
     say_product(factors, cpus, &node);
-    return sl_slurm_node_add(r->findings, &node, err);
+    return sl_slurm_node_add(r->nodes, &node, err);
 }
 
 /* "DownNodes=gpu[1-2] State=DOWN Reason=dust". */
@@ -119,7 +120,7 @@ take_down(reading *r, const sl_slurm_keys *keys, const char *names, sl_errors *e
     node.item[SL_SLURM_NAME] = (sl_slurm_said){names, keys->line};
     node.item[SL_SLURM_STATE] = (sl_slurm_said){"DOWN", keys->line};
     take_items(keys, &node);
-    return sl_slurm_node_add(r->findings, &node, err);
+    return sl_slurm_node_add(r->nodes, &node, err);
 }
 
 static sl_code
@@ -179,8 +180,8 @@ read_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     const uint32_t before = sl_findings_count(findings);
     reading r = {.findings = findings};
     sl_slurm_keys keys;
-    sl_code code = SL_OK;
 
+    sl_code code = sl_slurm_nodes_new(findings, &r.nodes, err);
     sl_slurm_keys_init(&keys, raw);
     while (code == SL_OK && sl_slurm_keys_next(&keys))
         code = take_line(&r, &keys, err);

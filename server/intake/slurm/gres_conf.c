@@ -26,6 +26,7 @@ typedef struct giving {
 
 typedef struct reading {
     sl_findings *findings;
+    sl_slurm_nodes *nodes;
     sl_buffer texts;
     sl_buffer givings; /* of struct giving */
     giving now;        /* of the line that is read */
@@ -128,6 +129,18 @@ compare_givings(const void *a, const void *b)
     return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
 }
 
+/* Most files name their nodes in order. */
+static void
+sort(giving *givings, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (compare_givings(&givings[i - 1], &givings[i]) > 0) {
+            qsort(givings, count, sizeof *givings, compare_givings);
+            return;
+        }
+    }
+}
+
 /* What all lines give one node. */
 static sl_code
 add_node(reading *r, const giving *givings, size_t count, sl_buffer *gres, sl_errors *err)
@@ -146,7 +159,7 @@ add_node(reading *r, const giving *givings, size_t count, sl_buffer *gres, sl_er
         sl_findings_warn(r->findings, "no_node_names", givings[0].line, "Name",
                          "the devices are of every node that reads this file: which ones those are "
                          "is not said");
-    return sl_slurm_node_add(r->findings, &node, err);
+    return sl_slurm_node_add(r->nodes, &node, err);
 }
 
 static sl_code
@@ -164,8 +177,7 @@ add_all(reading *r, sl_errors *err)
         givings[i].node.text = r->texts.data + node;
         givings[i].gres.text = r->texts.data + text;
     }
-    if (count > 0)
-        qsort(givings, count, sizeof *givings, compare_givings);
+    sort(givings, count);
     sl_buffer_init(&gres, TEXTS_MAX_BYTES);
     for (size_t at = 0, behind = 0; at < count && code == SL_OK; at = behind) {
         for (behind = at;
@@ -202,13 +214,16 @@ read_gres_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {.findings = findings};
     sl_slurm_keys keys;
 
+    sl_code code = sl_slurm_nodes_new(findings, &r.nodes, err);
+    if (code != SL_OK)
+        return code;
     sl_buffer_init(&r.texts, TEXTS_MAX_BYTES);
     sl_buffer_init(&r.givings, TEXTS_MAX_BYTES);
     sl_slurm_keys_init(&keys, raw);
     while (!r.texts.failed && !r.givings.failed && sl_slurm_keys_next(&keys))
         take_line(&r, &keys);
     sl_slurm_keys_clear(&keys);
-    const sl_code code = add_all(&r, err);
+    code = add_all(&r, err);
     sl_buffer_clear(&r.texts);
     sl_buffer_clear(&r.givings);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;

@@ -33,17 +33,17 @@ static const char *const sinfo_paths[SL_SLURM_ITEM_COUNT] = {
 /* A file while its elements are visited: the texts of one at a time. */
 typedef struct reading {
     sl_findings *findings;
-    uint32_t lines; /* before the document that is read */
+    sl_slurm_nodes *nodes;
     sl_buffer texts[SL_SLURM_ITEM_COUNT];
 } reading;
 
-static void
-reading_init(reading *r, sl_findings *findings)
+static sl_code
+reading_init(reading *r, sl_findings *findings, sl_errors *err)
 {
-    r->findings = findings;
-    r->lines = 0;
+    *r = (reading){.findings = findings};
     for (uint32_t i = 0; i < SL_SLURM_ITEM_COUNT; i++)
         sl_buffer_init(&r->texts[i], TEXT_MAX_BYTES);
+    return sl_slurm_nodes_new(findings, &r->nodes, err);
 }
 
 static void
@@ -219,7 +219,7 @@ static sl_code
 add(reading *r, const sl_slurm_node *node, sl_errors *err)
 {
     if (node->item[SL_SLURM_NAME].text != NULL)
-        return sl_slurm_node_add(r->findings, node, err);
+        return sl_slurm_node_add(r->nodes, node, err);
     sl_findings_warn(r->findings, "no_name", node->line, node->paths[SL_SLURM_NAME],
                      "an element names no node: it is left out");
     return SL_OK;
@@ -229,7 +229,7 @@ static sl_code
 visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = r->lines + line, .paths = node_paths};
+    sl_slurm_node node = {.line = line, .paths = node_paths};
     sl_errors ignored;
     sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
@@ -246,7 +246,7 @@ static sl_code
 visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = r->lines + line, .paths = sinfo_paths};
+    sl_slurm_node node = {.line = line, .paths = sinfo_paths};
     sl_errors ignored;
     sl_errors_begin(&ignored, true);
     const char *cluster = NULL;
@@ -320,53 +320,67 @@ is_among(const said_by *members, uint32_t count, const char *name, size_t size)
 
 /* Of a node or row of sinfo a quarter of its lines. */
 static bool
-is_read(uint32_t depth, const char *name, size_t size)
+is_read_of_node(uint32_t depth, const char *name, size_t size)
 {
     return depth != 1 || is_among(node_members, NODE_MEMBERS, name, size) ||
-           is_among(row_members, ROW_MEMBERS, name, size) || sl_text_is(name, size, node_cluster) ||
+           sl_text_is(name, size, node_cluster);
+}
+
+static bool
+is_read_of_row(uint32_t depth, const char *name, size_t size)
+{
+    return depth != 1 || is_among(row_members, ROW_MEMBERS, name, size) ||
            sl_text_is(name, size, row_cluster);
 }
 
-/* The elements of a list anywhere, of a root that is one, or a root that is one element. */
+/* What a document lists. */
+typedef struct listing {
+    const char *name;
+    sl_member_read is_read;
+    sl_element_visit visit;
+} listing;
+
+static const listing of_nodes = {"nodes", is_read_of_node, visit_node};
+static const listing of_rows = {"sinfo", is_read_of_row, visit_row};
+
+/* The elements of a list anywhere, of a root that is one, or a root that is one element. *place goes
+ * to the document behind it. */
 static sl_code
-visit_document(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r,
+visit_document(const sl_raw *raw, const listing *of, reading *r, sl_json_place *place,
                sl_errors *err)
 {
     static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX};
+    const uint32_t line = place->line;
     bool found = false;
-    sl_code code = sl_json_elements(raw->text, raw->size, list, is_read, visit, r, &found, err);
+    sl_code code = sl_json_elements(raw->text, raw->size, of->name, of->is_read, of->visit, r,
+                                    &found, place, err);
 
-    if (code == SL_OK && !found)
-        code = sl_json_elements(raw->text, raw->size, NULL, is_read, visit, r, &found, err);
+    if (code == SL_OK && !found && sl_document_first(raw) == '[')
+        code = sl_json_elements(raw->text, raw->size, NULL, of->is_read, of->visit, r, &found, NULL,
+                                err);
     if (code != SL_OK || found)
         return code;
     sl_json *json = NULL;
-    code = sl_json_parse(raw->text, raw->size, &limits, &json, err);
+    code = sl_json_parse(raw->text, (size_t)(place->at - raw->text), &limits, &json, err);
     if (code != SL_OK)
         return code;
     const sl_node root = sl_json_root(json);
-    code = visit(r, &root, 1, err);
+    code = of->visit(r, &root, line, err);
     sl_json_free(json);
     return code;
 }
 
-/* One document, or one node after another as jq prints them. */
 static sl_code
-visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r, sl_errors *err)
+visit_all(const sl_raw *raw, const listing *of, reading *r, sl_errors *err)
 {
     const char *const end = raw->text + raw->size;
+    sl_json_place place = {raw->text, 1};
     sl_code code = SL_OK;
 
-    for (const char *at = raw->text; code == SL_OK && at < end;) {
-        const char *const behind = sl_document_first(raw) == '{' ? sl_document_end(at, end) : NULL;
-        sl_raw rest = {raw->name, behind, behind != NULL ? (size_t)(end - behind) : 0};
-        /* What follows and is no node is a fault of the whole, and said there. */
-        const bool several = behind != NULL && sl_document_first(&rest) == '{';
-        const sl_raw part = {raw->name, at, (size_t)((several ? behind : end) - at)};
-        code = visit_document(&part, list, visit, r, err);
-        r->lines += sl_document_lines(at, part.text + part.size);
-        at = part.text + part.size;
+    while (code == SL_OK && place.at < end) {
+        const sl_raw rest = {raw->name, place.at, (size_t)(end - place.at)};
+        code = visit_document(&rest, of, r, &place, err);
     }
     return code;
 }
@@ -396,7 +410,7 @@ need_hosts(const sl_raw *raw, const sl_findings *findings, uint32_t before, sl_e
     bool found = false;
 
     if (sl_findings_count(findings) > before ||
-        sl_json_elements(raw->text, raw->size, "errors", NULL, take_error, said, &found,
+        sl_json_elements(raw->text, raw->size, "errors", NULL, take_error, said, &found, NULL,
                          &ignored) != SL_OK ||
         *said == '\0')
         return sl_slurm_need_hosts(findings, before, err);
@@ -405,14 +419,14 @@ need_hosts(const sl_raw *raw, const sl_findings *findings, uint32_t before, sl_e
 }
 
 static sl_code
-read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
-          sl_errors *err)
+read_list(const sl_raw *raw, const listing *of, sl_findings *findings, sl_errors *err)
 {
     const uint32_t before = sl_findings_count(findings);
     reading r;
 
-    reading_init(&r, findings);
-    sl_code code = visit_all(raw, list, visit, &r, err);
+    sl_code code = reading_init(&r, findings, err);
+    if (code == SL_OK)
+        code = visit_all(raw, of, &r, err);
     reading_clear(&r);
     say_cluster(raw, findings);
     return code == SL_OK ? need_hosts(raw, findings, before, err) : code;
@@ -441,7 +455,7 @@ static sl_code
 read_nodes_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
-    return read_list(raw, "nodes", visit_node, findings, err);
+    return read_list(raw, &of_nodes, findings, err);
 }
 
 static uint32_t
@@ -461,7 +475,7 @@ static sl_code
 read_sinfo_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
-    return read_list(raw, "sinfo", visit_row, findings, err);
+    return read_list(raw, &of_rows, findings, err);
 }
 
 static uint32_t
@@ -483,16 +497,16 @@ recognise_sinfo_yaml(const sl_sample *sample)
 }
 
 static sl_code
-read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
-          sl_errors *err)
+read_yaml(const sl_raw *raw, const listing *of, sl_findings *findings, sl_errors *err)
 {
     const uint32_t before = sl_findings_count(findings);
     bool found = false;
     reading r;
 
-    reading_init(&r, findings);
-    const sl_code code =
-        sl_yaml_elements(raw->text, raw->size, list, is_read, visit, &r, &found, err);
+    sl_code code = reading_init(&r, findings, err);
+    if (code == SL_OK)
+        code = sl_yaml_elements(raw->text, raw->size, of->name, of->is_read, of->visit, &r, &found,
+                                err);
     reading_clear(&r);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
@@ -501,14 +515,14 @@ static sl_code
 read_nodes_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
-    return read_yaml(raw, "nodes", visit_node, findings, err);
+    return read_yaml(raw, &of_nodes, findings, err);
 }
 
 static sl_code
 read_sinfo_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
-    return read_yaml(raw, "sinfo", visit_row, findings, err);
+    return read_yaml(raw, &of_rows, findings, err);
 }
 
 const sl_format sl_slurm_nodes_json_format = {

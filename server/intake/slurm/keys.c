@@ -26,9 +26,12 @@ sl_slurm_keys_clear(sl_slurm_keys *keys)
 static size_t
 before_comment(const char *line, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        if (line[i] == '#' && (i == 0 || line[i - 1] != '\\'))
-            return i;
+    const char *const end = line + length;
+
+    for (const char *at = line; length > 0 && (at = memchr(at, '#', (size_t)(end - at))) != NULL;
+         at++)
+        if (at == line || at[-1] != '\\')
+            return (size_t)(at - line);
     return length;
 }
 
@@ -72,12 +75,19 @@ clean(sl_slurm_keys *keys)
 
     for (const char *at = to; at < end; at++) {
         at += *at == '\\' && at[1] == '#';
-        *to = *at;
-        if (*at == '\0' || isspace((unsigned char)*at))
-            *to = ' ';
-        to++;
+        const bool blank = *at == '\0' || (*at >= '\t' && *at <= '\r'); /* as isspace has them */
+        *to++ = blank ? ' ' : *at;
     }
     *to = '\0';
+}
+
+/* The next of two bytes, or the end. */
+static char *
+find_either(char *at, char a, char b)
+{
+    while (*at != a && *at != b && *at != '\0')
+        at++;
+    return at;
 }
 
 /* Cuts the text into keys, in place. */
@@ -87,10 +97,11 @@ cut(sl_slurm_keys *keys)
     char *at = keys->text.data;
 
     for (keys->count = 0; keys->count < SL_SLURM_KEYS_MAX;) {
-        at += strspn(at, " ");
+        while (*at == ' ')
+            at++;
         if (*at == '\0')
             return;
-        char *behind = at + strcspn(at, "= ");
+        char *behind = find_either(at, '=', ' ');
         keys->list[keys->count].key = at;
         keys->list[keys->count].value = NULL;
         if (*behind == '=') {
@@ -98,7 +109,7 @@ cut(sl_slurm_keys *keys)
             char *const value = behind + 1 + quoted;
             *behind = '\0';
             keys->list[keys->count].value = value;
-            behind = value + strcspn(value, quoted ? "\"" : " ");
+            behind = find_either(value, quoted ? '"' : ' ', '\0');
         }
         const bool last = *behind == '\0';
         keys->count++;

@@ -9,7 +9,7 @@
 #include "intake/vgpu.h"
 #include "shardline/units.h"
 
-enum { REASON_SIZE = 200, FEATURE_SIZE = 128, SLICE_SIZE = 160 };
+enum { REASON_SIZE = 200, FEATURE_SIZE = 128, SLICE_SIZE = 160, TEXTS_SIZE = 4096 };
 
 bool
 sl_slurm_says(const char *text)
@@ -27,14 +27,31 @@ typedef struct understanding {
     char slice[SLICE_SIZE];
     char instance[FEATURE_SIZE];
     sl_slurm_model model;
-    char reason[REASON_SIZE];
 } understanding;
+
+struct sl_slurm_nodes {
+    sl_findings *findings;
+    /* Of the node that was understood last. */
+    bool kept; /* its texts are here */
+    sl_slurm_node node;
+    char texts[TEXTS_SIZE];
+    understanding understood;
+    sl_facts facts;
+    sl_found_notes notes;
+};
+
+/* NULL where the node says nothing of it. */
+static const char *
+text_of(const sl_slurm_node *node, sl_slurm_item item)
+{
+    const char *const text = node->item[item].text;
+    return sl_slurm_says(text) ? text : NULL;
+}
 
 static const sl_slurm_said *
 said(const understanding *u, sl_slurm_item item)
 {
-    const sl_slurm_said *const it = &u->node->item[item];
-    return sl_slurm_says(it->text) ? it : NULL;
+    return text_of(u->node, item) != NULL ? &u->node->item[item] : NULL;
 }
 
 static const char *
@@ -369,41 +386,41 @@ say_features(understanding *u)
 }
 
 static void
-warn_of_state(const understanding *u, const sl_slurm_state *state)
+warn_of_state(sl_findings *findings, const sl_slurm_node *node, const sl_slurm_state *state)
 {
-    const uint32_t line = u->node->item[SL_SLURM_STATE].line;
-    const char *const where = path(u, SL_SLURM_STATE);
+    const uint32_t line = node->item[SL_SLURM_STATE].line;
+    const char *const where = node->paths[SL_SLURM_STATE];
 
     if (state->unknown[0] != '\0')
-        sl_findings_warn(u->findings, "unknown_state", line, where,
+        sl_findings_warn(findings, "unknown_state", line, where,
                          "the state \"%.40s\" is not known: the rest of it counts", state->unknown);
     if (state->future)
-        sl_findings_warn(u->findings, "future_nodes", line, where,
+        sl_findings_warn(findings, "future_nodes", line, where,
                          "nodes of state FUTURE are planned and may not exist yet");
     if (state->reserved && state->state == SL_HOST_USABLE)
-        sl_findings_warn(u->findings, "reserved_nodes", line, where,
+        sl_findings_warn(findings, "reserved_nodes", line, where,
                          "nodes are held for a reservation: they count as usable");
 }
 
 /* The state, and why the node cannot be used: the reason up to who gave it and when, or else the
  * words of the state. */
 static void
-say_state(understanding *u, sl_found_host *host)
+say_state(sl_findings *findings, const sl_slurm_node *node, char reason[REASON_SIZE],
+          sl_found_host *host)
 {
-    const sl_slurm_said *const words = said(u, SL_SLURM_STATE);
-    const sl_slurm_said *const why = said(u, SL_SLURM_REASON);
-    char *const reason = u->reason;
+    const char *const words = text_of(node, SL_SLURM_STATE);
+    const char *const why = text_of(node, SL_SLURM_REASON);
     sl_slurm_state state = {.state = SL_HOST_UNSAID};
 
     if (words != NULL)
-        sl_slurm_state_read(words->text, &state);
+        sl_slurm_state_read(words, &state);
     else if (why != NULL) /* only nodes that take no work are listed with their reason alone */
         state.state = SL_HOST_DRAINED;
-    warn_of_state(u, &state);
+    warn_of_state(findings, node, &state);
     host->state = state.state;
     if (host->state < SL_HOST_DRAINED)
         return;
-    (void)sl_text_copy(reason, REASON_SIZE, why != NULL ? why->text : words->text);
+    (void)sl_text_copy(reason, REASON_SIZE, why != NULL ? why : words);
     char *const by = why != NULL ? strrchr(reason, '[') : NULL;
     if (by != NULL && strchr(by, '@') != NULL)
         *by = '\0';
@@ -427,37 +444,125 @@ warn_of_drained(const understanding *u)
 }
 
 sl_code
-sl_slurm_node_add(sl_findings *findings, const sl_slurm_node *node, sl_errors *err)
+sl_slurm_nodes_new(sl_findings *findings, sl_slurm_nodes **out, sl_errors *err)
 {
-    assert(findings != NULL && node != NULL && node->paths != NULL && err != NULL);
+    assert(findings != NULL && out != NULL && err != NULL);
 
-    sl_facts facts = {0};
-    understanding u = {.findings = findings, .node = node, .facts = &facts};
-    const sl_slurm_said *const name = said(&u, SL_SLURM_NAME);
-    const sl_slurm_said *const instance = said(&u, SL_SLURM_INSTANCE);
-    const sl_slurm_said *const partitions = said(&u, SL_SLURM_PARTITIONS);
-    sl_found_host host = {.line = node->line, .count = node->count};
+    *out = sl_arena_alloc(sl_findings_arena(findings), 1, sizeof **out);
+    if (*out == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read nodes");
+    (*out)->findings = findings;
+    return SL_OK;
+}
+
+/* What the resources and labels of a node are told by. */
+static const sl_slurm_item told_by[] = {SL_SLURM_GRES,   SL_SLURM_FEATURES, SL_SLURM_TRES,
+                                        SL_SLURM_CPUS,   SL_SLURM_MEMORY,   SL_SLURM_INSTANCE,
+                                        SL_SLURM_DRAINED};
+
+enum { TOLD_BY = sizeof told_by / sizeof told_by[0] };
+
+/* Whether the node says of them what the last one did. */
+static bool
+is_like_last(const sl_slurm_nodes *nodes, const sl_slurm_node *node)
+{
+    bool like = nodes->kept && node->may_be_cut == nodes->node.may_be_cut;
+
+    for (size_t i = 0; i < TOLD_BY && like; i++) {
+        const char *const last = nodes->node.item[told_by[i]].text;
+        const char *const text = node->item[told_by[i]].text;
+        like = last == NULL || text == NULL ? last == text : sl_text_equal(last, text);
+    }
+    return like;
+}
+
+/* Copies what the next node is compared with. False where it is too long. */
+static bool
+keep_texts(sl_slurm_nodes *nodes, const sl_slurm_node *node)
+{
+    size_t used = 0;
+
+    nodes->node = *node;
+    for (size_t i = 0; i < TOLD_BY; i++) {
+        sl_slurm_said *const it = &nodes->node.item[told_by[i]];
+        const size_t size = it->text != NULL ? strlen(it->text) + 1 : 0;
+        if (size > TEXTS_SIZE - used)
+            return false;
+        if (size > 0)
+            it->text = memcpy(nodes->texts + used, it->text, size);
+        used += size;
+    }
+    return true;
+}
+
+/* What the last node said stands in this one now. */
+static void
+move_places(sl_slurm_nodes *nodes, const sl_slurm_node *node)
+{
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
+        sl_place *const place = &nodes->facts.field[i].place;
+        for (size_t j = 0; j < TOLD_BY && nodes->facts.field[i].said; j++)
+            if (place->path == node->paths[told_by[j]])
+                place->line = node->item[told_by[j]].line;
+    }
+}
+
+/* What its resources and labels say. */
+static void
+understand(sl_slurm_nodes *nodes, const sl_slurm_node *node)
+{
+    understanding *const u = &nodes->understood;
+
+    nodes->kept = keep_texts(nodes, node);
+    nodes->facts = (sl_facts){0};
+    *u = (understanding){.findings = nodes->findings,
+                         .node = nodes->kept ? &nodes->node : node,
+                         .facts = &nodes->facts};
+    nodes->notes = (sl_found_notes){.count = 0};
+    sl_findings_note(nodes->findings, &nodes->notes);
+    say_number(u, SL_SLURM_MEMORY, SL_FIELD_HOST_MEMORY_BYTES, SL_MIB_BYTES);
+    say_number(u, SL_SLURM_CPUS, SL_FIELD_CPUS, 1.0);
+    const sl_slurm_said *const instance = said(u, SL_SLURM_INSTANCE);
+    if (instance != NULL)
+        sl_facts_text(u->facts, SL_FIELD_NODE_TYPE, instance->text, instance->line,
+                      path(u, SL_SLURM_INSTANCE));
+    say_accelerators(u);
+    say_features(u);
+    warn_of_drained(u);
+    sl_findings_note(nodes->findings, NULL);
+    nodes->kept = nodes->kept && !nodes->notes.lost;
+}
+
+sl_code
+sl_slurm_node_add(sl_slurm_nodes *nodes, const sl_slurm_node *node, sl_errors *err)
+{
+    assert(nodes != NULL && node != NULL && node->paths != NULL && err != NULL);
+
+    const char *const name = text_of(node, SL_SLURM_NAME);
+    const char *const partitions = text_of(node, SL_SLURM_PARTITIONS);
+    char reason[REASON_SIZE];
     uint64_t count = 0;
 
-    if (name != NULL && !sl_hosts_count(name->text, &count)) {
-        sl_findings_warn(findings, "malformed_hosts", name->line, path(&u, SL_SLURM_NAME),
-                         "\"%.60s\" is no list of hosts: it is left out", name->text);
+    if (name != NULL && !sl_hosts_count(name, &count)) {
+        sl_findings_warn(nodes->findings, "malformed_hosts", node->item[SL_SLURM_NAME].line,
+                         node->paths[SL_SLURM_NAME],
+                         "\"%.60s\" is no list of hosts: it is left out", name);
         return SL_OK;
     }
-    say_number(&u, SL_SLURM_MEMORY, SL_FIELD_HOST_MEMORY_BYTES, SL_MIB_BYTES);
-    say_number(&u, SL_SLURM_CPUS, SL_FIELD_CPUS, 1.0);
-    if (instance != NULL)
-        sl_facts_text(&facts, SL_FIELD_NODE_TYPE, instance->text, instance->line,
-                      path(&u, SL_SLURM_INSTANCE));
-    say_accelerators(&u);
-    say_features(&u);
-    warn_of_drained(&u);
-    say_state(&u, &host);
-    host.name = name != NULL ? name->text : NULL;
+    if (is_like_last(nodes, node)) {
+        sl_findings_warn_again(nodes->findings, &nodes->notes);
+        move_places(nodes, node);
+    } else {
+        understand(nodes, node);
+    }
     /* Nodes of one partition only are often called after it; of several, by none of them. */
-    host.pool =
-        partitions != NULL && strchr(partitions->text, ',') == NULL ? partitions->text : NULL;
-    return sl_findings_add(findings, &host, &facts, err);
+    sl_found_host host = {.name = name,
+                          .count = node->count,
+                          .line = node->line,
+                          .pool = partitions != NULL && strchr(partitions, ',') == NULL ? partitions
+                                                                                        : NULL};
+    say_state(nodes->findings, node, reason, &host);
+    return sl_findings_add(nodes->findings, &host, &nodes->facts, err);
 }
 
 sl_code

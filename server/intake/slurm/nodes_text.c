@@ -104,6 +104,7 @@ cut_record(char *text, uint32_t line, sl_slurm_node *out)
 /* Records gathered line by line. */
 typedef struct gathering {
     sl_findings *findings;
+    sl_slurm_nodes *nodes;
     sl_buffer text;
     uint32_t line;
     bool open; /* a record has begun */
@@ -124,7 +125,7 @@ finish(gathering *g, sl_errors *err)
     }
     sl_slurm_node node = {.line = g->line, .paths = paths};
     cut_record(g->text.data, g->line, &node);
-    return sl_slurm_says(node.item[SL_SLURM_NAME].text) ? sl_slurm_node_add(g->findings, &node, err)
+    return sl_slurm_says(node.item[SL_SLURM_NAME].text) ? sl_slurm_node_add(g->nodes, &node, err)
                                                         : SL_OK;
 }
 
@@ -159,6 +160,26 @@ take_line(gathering *g, const char *line, size_t length, uint32_t number, sl_err
     return SL_OK;
 }
 
+/* Whether a line goes on with a node, as none of a configuration does but behind a backslash. */
+static bool
+goes_on(const sl_sample *sample)
+{
+    static const char *const first[] = {"Gres=", "State=", "RealMemory="};
+    sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
+    const char *line = NULL;
+    size_t length = 0;
+    bool joined = false;
+
+    while (sl_lines_next(&lines, &line, &length)) {
+        const size_t blanks = strspn(line, " \t");
+        for (size_t i = 0; i < sizeof first / sizeof first[0] && !joined && blanks < length; i++)
+            if (strncmp(line + blanks, first[i], strlen(first[i])) == 0)
+                return true;
+        joined = length > 0 && line[length - 1] == '\\';
+    }
+    return false;
+}
+
 bool
 sl_slurm_is_shown(const sl_sample *sample)
 {
@@ -168,7 +189,7 @@ sl_slurm_is_shown(const sl_sample *sample)
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (sl_sample_holds(sample, shown[i]))
             return true;
-    return false;
+    return goes_on(sample);
 }
 
 static uint32_t
@@ -189,8 +210,8 @@ read_nodes_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     const uint32_t before = sl_findings_count(findings);
     const char *line = NULL;
     size_t length = 0;
-    sl_code code = SL_OK;
 
+    sl_code code = sl_slurm_nodes_new(findings, &g.nodes, err);
     sl_buffer_init(&g.text, RECORD_MAX_BYTES);
     while (code == SL_OK && sl_lines_next(&lines, &line, &length))
         code = take_line(&g, line, length, lines.number, err);

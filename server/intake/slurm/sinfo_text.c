@@ -20,6 +20,7 @@ static const char *const paths[SL_SLURM_ITEM_COUNT] = {
 /* A file while it is read. */
 typedef struct reading {
     sl_findings *findings;
+    sl_slurm_nodes *nodes;
     sl_sinfo_table table;
     bool has_header;
     uint32_t number; /* of the line */
@@ -132,7 +133,7 @@ take_row(reading *r, uint32_t line, sl_errors *err)
         warn_of_row(r, line);
         return SL_OK;
     }
-    return sl_slurm_node_add(r->findings, &node, err);
+    return sl_slurm_node_add(r->nodes, &node, err);
 }
 
 /* Before a header, and between those of several clusters, anything may stand: the time, "CLUSTER:
@@ -228,7 +229,9 @@ read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 
     if (!reading_init(&r, findings))
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the columns");
-    code = find_columns(&r, raw, err);
+    code = sl_slurm_nodes_new(findings, &r.nodes, err);
+    if (code == SL_OK)
+        code = find_columns(&r, raw, err);
     while (code == SL_OK && sl_lines_copy(&lines, r.line, LINE_SIZE, &cut)) {
         if (cut)
             sl_findings_warn(findings, "too_long", lines.number, NULL,

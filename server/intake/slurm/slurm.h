@@ -105,8 +105,16 @@ typedef struct sl_slurm_node {
 /** Whether the text says something: NULL, "", "(null)", "N/A", "none" and "null" do not. */
 bool sl_slurm_says(const char *text);
 
+/** The nodes of a file. What the resources and labels of one say is kept for those like it that
+ * follow. */
+typedef struct sl_slurm_nodes sl_slurm_nodes;
+
+/** Lives in the arena of the findings. SL_E_MEMORY. */
+sl_code sl_slurm_nodes_new(sl_findings *findings, sl_slurm_nodes **out,
+                           sl_errors *err) SL_MUST_CHECK;
+
 /** Adds the node. A list of hosts that is none is warned of and left out. */
-sl_code sl_slurm_node_add(sl_findings *findings, const sl_slurm_node *node,
+sl_code sl_slurm_node_add(sl_slurm_nodes *nodes, const sl_slurm_node *node,
                           sl_errors *err) SL_MUST_CHECK;
 
 /** SL_E_UNSUPPORTED, rule no_hosts, when a file added no host to those that were there before

@@ -46,6 +46,7 @@ static const struct {
     {"futr", FUTURE},
     {"future", FUTURE},
     {"n/a", NOTHING},
+    {"power", POWER}, /* saving it, before 21.08 */
     {"power_down", POWER},
     {"power_drain", POWER},
     {"pow_dn", POWER},

@@ -60,12 +60,33 @@ take_parts(reading *r, const sl_node *topology, const char *kind, uint32_t line,
     return code;
 }
 
+/* Since 26.05. How a torus joins its nodes no plan knows: its nodes are read. */
+static sl_code
+take_toruses(reading *r, const sl_node *topology, uint32_t line, sl_errors *err)
+{
+    sl_node holder, parts, part;
+    sl_code code = SL_OK;
+
+    if (!sl_node_member(topology, "torus3d", &holder) ||
+        !sl_node_member(&holder, "toruses", &parts))
+        return SL_OK;
+    sl_findings_warn(
+        r->findings, "torus_topology", line, "torus3d",
+        "a torus joins the nodes: it is not modelled, what plans reckon with is stated "
+        "by hand");
+    for (size_t i = 0; code == SL_OK && sl_node_at(&parts, i, &part); i++)
+        code = take_part(r, &part, NULL, NULL, line, err);
+    return code;
+}
+
 static sl_code
 visit_topology(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    const sl_code code = take_parts(r, element, "tree", line, err);
-    return code == SL_OK ? take_parts(r, element, "block", line, err) : code;
+    sl_code code = take_parts(r, element, "tree", line, err);
+    if (code == SL_OK)
+        code = take_parts(r, element, "block", line, err);
+    return code == SL_OK ? take_toruses(r, element, line, err) : code;
 }
 
 static uint32_t
