@@ -121,6 +121,7 @@ describe('the page in little room', () => {
         await inTab(browser, server, { width: 390, height: 844, path: '/version', faults }, async (tab) => {
             const { page } = tab;
             await answering(tab, () => page.goto(server.url + PRICED));
+            assert.ok((await page.locator('.top').boundingBox()).height < 90, 'the header takes two lines');
             const { y, height } = await page.getByTestId('sentence').boundingBox();
             assert.ok(y + height < 844, `ends at ${y + height}`);
             const batch = page.locator('#field-globalBatch');
