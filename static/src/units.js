@@ -54,12 +54,27 @@ export function exact(value) {
     return size !== 0 && size < 1e-4 ? value.toExponential(4) : GROUPED.format(value);
 }
 
+/** A sentence with its long numbers grouped; those of names and versions stay. @param {string} text */
+export const grouped = (text) => text.replace(/(?<![\w.,-])\d{5,}(?![\w-]|[.,]\d)/g, (number) => GROUPED.format(Number(number)));
+
+/** Sizes of a tensor. @param {number[]} shape */
+export const shapeText = (shape) => shape.map(exact).join(" × ");
+
 /** @param {number} bytes @param {"GiB" | "GB"} unit */
 export function gigabytes(bytes, unit) {
     const value = bytes / UNIT_BYTES[unit];
     const size = Math.abs(value);
     const text = size >= 99.95 ? GROUPED.format(Math.round(size)) : size.toFixed(size !== 0 && size < 0.1 ? 2 : 1);
     return value < 0 ? `−${text}` : text;
+}
+
+/**
+ * A sentence that gives memory in GiB, in another unit: what it has rounded from the figure itself, where that is known.
+ * @param {string} text @param {"GiB" | "GB"} unit @param {number[]} bytes  figures that it may have rounded
+ */
+export function inUnit(text, unit, bytes) {
+    return text.replace(/\d[\d.]*(?=( of [\d.]+)? GiB)/g, (number) =>
+        gigabytes(bytes.find((size) => gigabytes(size, "GiB") === number) ?? Number(number) * UNIT_BYTES.GiB, unit)).replaceAll(" GiB", ` ${unit}`);
 }
 
 /** In the first unit where it stays below the next as it is written: 999.6 ms is 1.00 s, not 1,000 ms. @param {number} value @param {Scale} scale @param {Digits} write @returns {[string, string]} */

@@ -20,6 +20,10 @@ const MISREAD = [
     ['/?exmaple=llama-8b', 'exmaple “llama-8b” (nothing here is called so)'],
     ['/?page=nowhere', 'page “nowhere” (there are planner, inventories, models, concepts)'],
     ['/?page=models&p.a=example:gpt-9', `p.a “example:gpt-9” ${EXAMPLES}`],
+    ['/?page=models&p.of=c&p.gpus=4', 'p.of “c” (there are a, b); p.gpus “4” (nothing here is called so)'],
+    ['/?page=concepts&p.term=zero&p.m=gpt-9&p.nodes=3&p.luck=1', 'p.m “gpt-9” (there are plan, llama-8b, qwen-32b, llama-70b); '
+        + 'p.nodes “3” (there are 1, 2, 4, 8, 16, 32); p.luck “1” (nothing here is called so)'],
+    [`${PLAN}&view=search&s.only.tensor=8..2&s.only.headroom_bytes=-9..1e9`, 's.only.tensor “8..2” (from..to is meant)'],
     [`${PLAN}&view=cake`, 'view “cake” (there are summary, step, search, compare)'],
     [`${PLAN}&sp=yes&mbs=-1&sw=unknown&pp=unknown`, 'sp “yes” (there are 0, 1); mbs “-1” (a whole number is meant); pp “unknown” (a whole number is meant)'],
     [`${PLAN}&extra={`, 'extra “{” (a JSON object is meant)'],

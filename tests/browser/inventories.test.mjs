@@ -286,7 +286,7 @@ describe('many pools', () => {
 
     it('are one drawing and a table with the bad ones first, and what is said of many is said once', async () => {
         await api.inventory('campus', { name: 'Campus', pools: pools.map((pool, at) => ({ name: `rack-${pool}`, nodes: 8, hosts: [`k${pool}-n[01-08]`],
-            node: { accelerator: parts[at % 2], accelerators: 8 } })) });
+            node: at < 37 ? { accelerator: parts[at % 2], accelerators: 8 } : { ...node, accelerator: `martian-${at}` } })) });
         const names = pools.flatMap((pool) => Array.from({ length: 8 }, (_, at) => `k${pool}-n0${at + 1}`));
         await api.observe('campus', 'slurm', slurm(names, { 'k020-n03': ['IDLE+DRAIN', 'fan'] }));
         await inTab(browser, server, at('&p.inv=campus'), async ({ page }) => {
@@ -294,11 +294,13 @@ describe('many pools', () => {
             const rows = panel.getByRole('grid', { name: 'Pools' }).locator('tbody tr');
             await becomes(() => rows.count(), 40);
             assert.equal(await page.getByTestId('rack').count(), 1);
+            assert.match(await seen(rows.first()), /^rack-020 ?1 drained · 7 not as expected/, 'of as many problems what cannot be used is first');
             await panel.getByRole('button', { name: 'Pool', exact: true }).click();
             await becomes(async () => (await seen(rows.first())).startsWith('rack-001'), true, 'sorted by name');
             const bad = panel.locator('tr[data-key="rack-020"]');
             assert.match(await seen(bad), /1 drained.*Plan without this host: 7 nodes/);
             assert.ok(await page.getByTestId('troubles').locator('tbody tr').count() < 5, 'the same of twenty pools is one row');
+            assert.match(await seen(page.getByTestId('troubles')), /unknown part ?24.*rack-038, rack-039, rack-040/);
             await becomes(async () => await page.getByTestId('guessed').locator('tbody tr').count() > 0, true);
             assert.match(await seen(page.getByTestId('guessed')), /rack-001, rack-0\d\d, rack-0\d\d and \d+ more/);
             assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 4000, 'a few screens');

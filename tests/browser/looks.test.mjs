@@ -121,6 +121,7 @@ describe('the page in little room', () => {
         await inTab(browser, server, { width: 390, height: 844, path: '/version', faults }, async (tab) => {
             const { page } = tab;
             await answering(tab, () => page.goto(server.url + PRICED));
+            assert.ok((await page.locator('.top').boundingBox()).height < 90, 'the header takes two lines');
             const { y, height } = await page.getByTestId('sentence').boundingBox();
             assert.ok(y + height < 844, `ends at ${y + height}`);
             const batch = page.locator('#field-globalBatch');
@@ -136,6 +137,26 @@ describe('the page in little room', () => {
             await fold.waitFor({ state: 'hidden' });
             assert.ok(await batch.isVisible(), 'beside the answer there is nothing to fold');
         });
+    });
+});
+
+describe('what binds', () => {
+    it('acceptance 16: is told in the unit that the reader chose, in the very figures beside it', async () => {
+        const { tab, answer: { memory } } = await openPlan(browser, server, '/?example=llama-70b&nodes=1&tp=8&sp=1&gbs=128&seq=8192&attn=flash3');
+        const { page } = tab;
+        const binding = page.getByTestId('verdict').locator('.binding');
+        assert.match(await seen(binding), /^Memory: rank 0 .* needs [\d,.]+ GiB of 79\.2 GiB usable/);
+        await page.getByRole('button', { name: 'Units: GiB' }).click();
+        const told = (bytes) => (bytes / 1e9 >= 99.95 ? Math.round(bytes / 1e9).toLocaleString('en-US') : (bytes / 1e9).toFixed(1));
+        const [needs, usable] = [memory.device_total_bytes, memory.usable_bytes].map(told);
+        const words = await seen(binding);
+        assert.ok(words.includes(`needs ${needs} GB of ${usable} GB usable`), words);
+        assert.ok(!words.includes('GiB'), words);
+        await page.goto(`${page.url()}&view=compare`);
+        await page.waitForSelector('[data-testid="compared-plans"][data-phase="done"]');
+        assert.ok((await seen(page.getByTestId('compare'))).includes(`needs ${needs} GB of ${usable} GB usable`));
+        await tab.expectClean();
+        await tab.close();
     });
 });
 

@@ -170,6 +170,19 @@ describe('two models', () => {
         });
     });
 
+    it('one that would be a hair beside the other is drawn wider, which is said', async () => {
+        await inTab(browser, server, { path: '/?page=models&p.a=example:llama-70b&p.b=org/small' }, async ({ page }) => {
+            await becomes(async () => (await fact(page, 'Blocks')).length, 2);
+            const figures = page.getByTestId('parts').locator('figure');
+            assert.equal(await seen(figures.first().locator('figcaption')), 'Llama 3.1 70B');
+            const [, times] = /^org\/small, drawn ([\d,]+) times as wide$/.exec(await seen(figures.last().locator('figcaption')));
+            assert.ok(Number(times.replaceAll(',', '')) > 1000, times);
+            const end = await figures.last().locator('rect').evaluateAll((rects) => Math.max(...rects.map((rect) =>
+                parseFloat(rect.getAttribute('x')) + parseFloat(rect.getAttribute('width')))));
+            assert.ok(end > 99 && end <= 100, `ends at ${end}`);
+        });
+    });
+
     it('one that cannot be read says why, the other stays', async () => {
         await inTab(browser, server, { path: '/?page=models&p.b=org/nowhere', faults: ['404 GET /api/v1/models/org/nowhere'] }, async ({ page }) => {
             await done(page);

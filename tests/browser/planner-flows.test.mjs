@@ -175,6 +175,21 @@ describe('a cluster', () => {
         });
     });
 
+    it('acceptance 1: of another generation has its answer at once, with attention and precision of its own', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            for (const [part, printed, accelerator, precision] of [['Tesla T4', 'Tesla T4, 15360 MiB, 570.211.01', 'nvidia-t4', 'fp16'],
+                ['A100', 'NVIDIA A100-SXM4-80GB, 81920 MiB, 570.211.01', 'nvidia-a100-sxm4-80gb', 'bf16']]) {
+                await page.goto(server.url);
+                await start(tab, 'llama-8b');
+                const { status, request } = await answering(tab, () => drop(page, [['smi.csv', SMI.replaceAll(/^NVIDIA .*$/gm, printed)]]));
+                assert.equal(status, 200, part);
+                assert.deepEqual([request.cluster.accelerator, request.workload.precision, request.workload.attention], [accelerator, precision, undefined]);
+                await told(page, 'Attention and precision go with the part');
+            }
+        });
+    });
+
     it('whose part has several meanings is asked for, and drained nodes stay out', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

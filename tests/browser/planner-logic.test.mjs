@@ -13,7 +13,7 @@ import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/p
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
-import { borneOut, change, count, percent, scaled, seconds } from '../../static/src/units.js';
+import { borneOut, change, count, grouped, inUnit, percent, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
 
 describe('a verdict', () => {
@@ -34,6 +34,21 @@ describe('digits', () => {
     it('are none where the spread hides the value', () => {
         for (const [value, spread, text] of [[0.003, 7.2, 'under 1'], [0, 7.2, 'under 1'], [-4, 30, 'under 10'], [0.02, 0.3, 'under 0.1']])
             assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+});
+
+describe('a sentence of the service', () => {
+    it('has its long numbers grouped, but for those of names, versions and papers', () => {
+        for (const [text, read] of [['must divide the 15360 sequences, got 2048', 'must divide the 15,360 sequences, got 2048'],
+            ['669065609216 of 671026404352 are quantised', '669,065,609,216 of 671,026,404,352 are quantised'], ['rank 16383.', 'rank 16,383.'],
+            ['gpu-12345 and r12345', 'gpu-12345 and r12345'], ['arXiv 2306.09782', 'arXiv 2306.09782'], ['535.161.08 of 12,345', '535.161.08 of 12,345'],
+            ['0.123456 s', '0.123456 s'], ['12345.5 s', '12345.5 s']])
+            assert.equal(grouped(text), read);
+    });
+
+    it('is told in another unit by what it had rounded, where that is known', () => {
+        const text = 'needs 127 GiB of 79.2 GiB usable, with 31.8 of 40 GiB free; 3 GiB/s of node';
+        assert.equal(inUnit(text, 'GB', [136747935261, 85017493504]), 'needs 137 GB of 85.0 GB usable, with 34.1 of 42.9 GB free; 3.2 GB/s of node');
     });
 });
 

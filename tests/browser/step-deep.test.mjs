@@ -85,6 +85,19 @@ describe('memory at the cursor', () => {
     });
 });
 
+describe('a link to a moment', () => {
+    it('after the end of the step shows the end', async () => {
+        const { tab, request } = await openPlan(browser, server, `${PLAN}&view=step&at=99`);
+        const { page } = tab;
+        await stepReady(page);
+        const { end_s } = await asks('timelines?limit=20000', request);
+        await becomes(async () => (await seen(page.getByTestId('readout'))).startsWith(`At ${Number(end_s.toPrecision(6))} s`), true);
+        await becomes(async () => (await lookOf(page)).at, Number(end_s.toPrecision(12)));
+        await tab.expectClean();
+        await tab.close();
+    });
+});
+
 describe('links in use', () => {
     it('are told with the communicator, its slowest link, and drawn on the map', async () => {
         await withStep(async ({ page, timeline, sharding }) => {
@@ -92,8 +105,8 @@ describe('links in use', () => {
             const gather = spans.kind.findIndex((kind, at) => kinds[kind] === 'gather' && lanes[spans.lane[at]].stage === 0);
             await clickAt(page, timeline, 0, (spans.start_s[gather] + spans.end_s[gather]) / 2);
             const data = sharding.groups.find(({ kind }) => kind === 'data');
-            const own = (await rowsOf(page.getByTestId('moving'))).find(([stage]) => stage === '0');
-            assert.deepEqual(own, ['0', 'Gather parameters', 'network of the data group', String(data.size), 'network']);
+            const own = (await rowsOf(page.getByTestId('moving'))).find(([stage]) => stage.startsWith('0'));
+            assert.deepEqual(own, [`0 to ${timeline.stages.length - 1}`, 'Gather parameters', 'network of the data group', String(data.size), 'network']);
             const [first, second] = [0, 1].map((at) => sharding.ranks[at * data.stride]);
             assert.notEqual(first.node, second.node, 'across the names between two nodes');
             const between = [0, 1, 2, 3].map((at) => ({ x: 93 * at + 40, y: 15 + 14 }));
@@ -109,6 +122,18 @@ describe('links in use', () => {
             await clickAt(page, timeline, 0, (spans.start_s[send] + spans.end_s[send]) / 2);
             const own = (await rowsOf(page.getByTestId('moving'))).find(([stage]) => stage === '0');
             assert.equal(own[3], '2');
+        });
+    });
+
+    it('alike on many stages are told once, with the stages that they are of', async () => {
+        await withStep(async ({ page, timeline }) => {
+            const { spans, lanes, kinds, stages } = timeline;
+            const running = (at_s) => spans.lane.flatMap((lane, at) => (!['compute', 'host'].includes(lanes[lane].stream)
+                && spans.start_s[at] <= at_s && at_s < spans.end_s[at] ? [{ kind: kinds[spans.kind[at]], stage: lanes[lane].stage }] : []));
+            const gathers = spans.kind.flatMap((kind, at) => (kinds[kind] === 'gather' ? [(spans.start_s[at] + spans.end_s[at]) / 2] : []));
+            const on_s = gathers.find((at_s) => running(at_s).length === stages.length && running(at_s).every(({ kind }) => kind === 'gather'));
+            await clickAt(page, timeline, 0, on_s);
+            assert.deepEqual((await rowsOf(page.getByTestId('moving'))).map(([stage, does]) => [stage, does]), [[`0 to ${stages.length - 1}`, 'Gather parameters']]);
         });
     });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { panned, showing, zoomed } from '../../static/src/step/window.js';
-import { countOf, eachRank, groupOf } from '../../static/src/step/sharding/rank-sets.js';
+import { countOf, eachRank, groupOf, runsOf } from '../../static/src/step/sharding/rank-sets.js';
 import { cellAt, cellsOf, neighbour } from '../../static/src/step/sharding/cells.js';
 import { axisTimes } from '../../static/src/step/timeline/axis.js';
 import { bytesAt, fillRuns, kindAt, runsFor, spanAt, timelineOf, visible } from '../../static/src/step/timeline/rows.js';
@@ -249,6 +249,10 @@ describe('the cells', () => {
 });
 
 describe('a set of ranks', () => {
+    it('is told in order, neighbours by the first and the last', () => {
+        assert.deepEqual([[], [7], [3, 1, 2], [0, 1, 5, 9, 8, 9]].map(runsOf), ['', '7', '1 to 3', '0 to 1, 5, 8 to 9']);
+    });
+
     const all = (text) => {
         const found = [];
         eachRank(text, (rank) => found.push(rank));

@@ -17,7 +17,7 @@ import { digits, percent, scaled, seconds, shortCount } from "../units.js";
 import { formulaOf } from "../widgets/explain.js";
 import { fitText } from "../widgets/fit.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
+import { bindingWords, partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
 import { spoken } from "../words.js";
 
@@ -181,7 +181,7 @@ export function partsOf(columns) {
     return [
         { title: "Verdict", rows: [wordsRow(columns, "fits", "Fits", verdictOf), ...figures(LIMITS),
             rangeRow(columns, "range peak", "Range of peak reserved", "peak_reserved_bytes", memorySize),
-            wordsRow(columns, "binds", "What binds", ({ estimate }) => estimate?.binding?.sentence ?? null)] },
+            wordsRow(columns, "binds", "What binds", ({ estimate }) => estimate && bindingWords(estimate))] },
         { title: "Throughput and cost", rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
         { title: "Settings", rows: settingRows(columns) },
         { title: "Memory of the fullest device", rows: [

@@ -4,6 +4,7 @@ import { postComparison } from "../state/api.js";
 import { extraWithout, membersOf, toldMembers } from "../state/cut.js";
 import { applyPatch, requestOf } from "../state/plan.js";
 import { plan, setPlan } from "../state/store.js";
+import { readable } from "../state/prefs.js";
 import { Notes } from "../planner/details.js";
 import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
@@ -69,7 +70,7 @@ function Recommendation({ answer: { recommendation, strategies } }) {
     return html`
         <div class="verdict ${best ? "good" : "bad"}" role="status" data-testid="recommendation">
             <p class="verdict-text"><b>${best ? `Recommended: ${called("ways", best.name)}` : "None of them fits"}</b></p>
-            <p class="binding">${recommendation.reason}${recommendation.situation ? ` ${recommendation.situation.words}` : ""}</p>
+            <p class="binding">${readable(recommendation.reason)}${recommendation.situation ? ` ${recommendation.situation.words}` : ""}</p>
             ${best ? html`<div class="fixes"><button type="button" class="fix" onClick=${() => apply(best)}>
                 <b>Apply it to the planner</b><span>${cutOfStrategy(best)}</span></button></div>` : null}
         </div>`;
@@ -96,7 +97,7 @@ function Columns({ answer }) {
         <//>
         ${left.size > 0 ? html`
             <div class="hint muted" data-testid="not-possible">Not possible here:
-                <ul class="notes">${[...left].map(([why, names]) => html`<li key=${why}>${names.join(", ")}: ${why}</li>`)}</ul></div>` : null}
+                <ul class="notes">${[...left].map(([why, names]) => html`<li key=${why}>${names.join(", ")}: ${readable(why)}</li>`)}</ul></div>` : null}
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`

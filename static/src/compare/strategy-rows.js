@@ -1,7 +1,7 @@
 /** The criteria of the courses as rows, in words and in the numbers of this model and cluster. Pure but for units. */
 import { degreesOf } from "../state/cut.js";
 import { dimensionValue } from "../search/figures.js";
-import { memorySize } from "../state/prefs.js";
+import { memorySize, readable } from "../state/prefs.js";
 import { percent, scaled, seconds } from "../units.js";
 import { fitText } from "../widgets/fit.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
@@ -18,7 +18,7 @@ export function cutOfStrategy({ resolved, change }) {
 
 /** Of a strategy, or of a way of fine-tuning. @param {any} column */
 export function verdictOf(column) {
-    return column.applicable ? fitText(column) : `✕ not possible: ${column.refused.detail}`;
+    return column.applicable ? fitText(column) : `✕ not possible: ${readable(column.refused.detail)}`;
 }
 
 /** @typedef {"bytes_per_step" | "seconds" | "message_latency_s"} Of */
@@ -70,7 +70,7 @@ export function criteriaOf(strategies) {
             ...termRows(columns, MEMORY_TERMS, "bytes", ({ memory }) => memory?.terms ?? []), figure("/memory/host_bytes_per_node", -1, memorySize)] },
         { title: "Time of a step", rows: [
             ...termRows(columns, TIME_TERMS, "seconds", ({ time }) => time?.terms ?? []), figure("/time/bubble_ratio", -1)] },
-        { title: "Scalability", rows: [told("scalability"), words("Its limit here", (s) => s.scaling?.sentence ?? null)] },
+        { title: "Scalability", rows: [told("scalability"), words("Its limit here", (s) => s.scaling ? readable(s.scaling.sentence) : null)] },
         { title: "Complexity", rows: [figure("/complexity", -1), told("adoption")] },
         { title: "Latency", rows: [told("latency"), figure("/traffic/latency_s", -1)] },
         { title: "Fault tolerance", rows: [

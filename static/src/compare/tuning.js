@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { postComparison } from "../state/api.js";
 import { mergePatch, requestOf } from "../state/plan.js";
-import { units } from "../state/prefs.js";
+import { readable, units } from "../state/prefs.js";
 import { plan, setPlan } from "../state/store.js";
 import { gigabytes, scaled, seconds } from "../units.js";
 import { Told } from "../widgets/explain.js";
@@ -84,7 +84,7 @@ export function Tuning() {
     const request = { ...mergePatch(requestOf(plan.value), KIND), of: "finetuning" };
     return html`
         <${Answered} title="Ways of fine-tuning under this plan" id="tuning" asked=${request} ask=${postComparison}>${(answer) => html`
-            <p class="binding" role="status" data-testid="tuning-reason">${answer.recommendation.reason}</p>
+            <p class="binding" role="status" data-testid="tuning-reason">${readable(answer.recommendation.reason)}</p>
             <${Choices} answer=${answer} /><${Methods} methods=${answer.methods} />`}
         <//>`;
 }

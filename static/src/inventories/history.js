@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { changed, place } from "../state/look.js";
 import { fetchPart } from "../state/api-inventories.js";
 import { copy } from "../shell/share.js";
+import { readable } from "../state/prefs.js";
 import { exact } from "../units.js";
 import { Fold } from "../widgets/fold.js";
 import { useLoad, Waiting } from "../widgets/load.js";
@@ -25,7 +26,7 @@ export function Diff({ diff }) {
     }
     return html`
         <div data-testid="diff"><ul class="notes">
-            ${changes.map(({ pointer, text }) => html`<li key=${pointer}>${text}</li>`)}
+            ${changes.map(({ pointer, text }) => html`<li key=${pointer}>${readable(text)}</li>`)}
             ${hosts?.added.length > 0 ? html`<li>hosts added: ${named(hosts.added)}</li>` : null}
             ${hosts?.removed.length > 0 ? html`<li>hosts removed: ${named(hosts.removed)}</li>` : null}
             ${hosts?.moved.map(({ hosts: moved, from, to }) => html`<li key=${from + to}>hosts moved from ${from} to ${to}: ${named(moved)}</li>`)}

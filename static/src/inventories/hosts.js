@@ -8,13 +8,14 @@
  *            hosts: Host[]}} Pool
  * @typedef {{title: string, pools: string[], hosts: string[], count: number, says: string, source: string, since: string}} Trouble
  */
+import { alike } from "../widgets/rows.js";
 import { expand, shortOf } from "./names.js";
 import { valueOf } from "../widgets/values.js";
 import { called } from "../widgets/words.js";
-import { alike, labelOf, many } from "./words.js";
+import { labelOf, many } from "./words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
-const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
+export const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
 
 /** @param {Api.Inventory} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
@@ -96,7 +97,7 @@ export function clusterOf(inventory, observations) {
     const { hosts } = inventory.status;
     const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pools: [pool.name], hosts: /** @type {string[]} */ ([]),
         count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
-    const troubles = [...absent(hosts), ...unknown, ...together(contradicted(hosts)), ...unequal(hosts)];
+    const troubles = [...absent(hosts), ...together([...unknown, ...contradicted(hosts)]), ...unequal(hosts)];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {
             const found = find(name);

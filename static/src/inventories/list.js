@@ -15,7 +15,7 @@ import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
 import { expand } from "./names.js";
 import { knownName } from "./pools.js";
-import { age, many, reasonOf } from "./words.js";
+import { age, many, named, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
 /** @typedef {{item: Api.InventoryItem, inventory: Api.Inventory, guesses: number, problem: any}} Row  inventory: null until it has come */
@@ -69,7 +69,7 @@ function wrongs({ status }) {
     const unknown = status.hardware.pools.filter(({ accelerator }) => accelerator === null);
     return [out > 0 ? `${exact(out)} drained` : "", off > 0 ? `${exact(off)} down` : "", lost > 0 ? `${exact(lost)} missing` : "",
         odd > 0 ? `${many(odd, "host")} unlike the others` : "", ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
-        ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
+        unknown.length > 0 ? `${unknown.length > 1 ? "pools" : "pool"} ${named(unknown.map(({ name }) => name), MOST_NAMED)}: unknown part` : ""].filter(Boolean);
 }
 
 /** @param {Api.Inventory} inventory */

@@ -8,6 +8,7 @@ import { fitOf } from "../widgets/fit.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
+import { alike } from "../widgets/rows.js";
 import { valueOf } from "../widgets/values.js";
 import { guessesOf } from "./guesses.js";
 import { History } from "./history.js";
@@ -15,7 +16,7 @@ import { clusterOf } from "./hosts.js";
 import { Help } from "../widgets/words.js";
 import { Age, Go } from "./parts.js";
 import { Pools } from "./pools.js";
-import { alike, labelOf, many, named, reasonOf, when } from "./words.js";
+import { labelOf, many, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
 const MOST_ROWS = 20;
@@ -45,9 +46,9 @@ function Troubles({ troubles }) {
 export function Guesses({ guesses }) {
     if (guesses.length === 0) return html`<p class="good"><${Help} of="all_said" /></p>`;
     return html`
-        <${Plain} label="Guessed fields" most=${MOST_ROWS} columns=${["Pool", "Field", "Taken", "~Why"]}
+        <${Plain} label="Guessed fields" most=${MOST_ROWS} columns=${["Field", "Taken", "~Why", "~Pool"]}
             rows=${alike(guesses, ({ field, value, why }) => `${field} ${value} ${why}`).map(([first, ...others]) =>
-                [named([first, ...others].map(({ pool }) => pool), MOST_POOLS), labelOf(first.field), valueOf(first.field, first.value), first.why])} />`;
+                [labelOf(first.field), valueOf(first.field, first.value), first.why, named([first, ...others].map(({ pool }) => pool), MOST_POOLS)])} />`;
 }
 
 /** Read by itself: of a vast spec it comes later than the rest. @param {{inventory: Api.Inventory}} props */

@@ -7,12 +7,13 @@ import { openPlanner, plan } from "../state/store.js";
 import { tell } from "../shell/share.js";
 import { exact } from "../units.js";
 import { Panel } from "../widgets/panel.js";
-import { inOrder } from "../widgets/rows.js";
+import { alike, inOrder, sorted } from "../widgets/rows.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { partName } from "../widgets/values.js";
 import { called, known } from "../widgets/words.js";
+import { WORST } from "./hosts.js";
 import { Legend, Rack } from "./rack.js";
-import { alike, many } from "./words.js";
+import { many } from "./words.js";
 
 /** Names of hosts that the reader leaves out, as the address has them. @returns {Set<string>} */
 function leftOut() {
@@ -61,7 +62,7 @@ function Commands({ slug, pool, left }) {
     const nodes = pool.usable - chosen.length;
     const without = pool.nodes - nodes;
     const offer = pool.accelerator === null ? "No plan on a part that is not known" : nodes < 1 ? "No host is left to plan on"
-        : without === 0 ? `Plan on all ${many(nodes, "node")}`
+        : without === 0 ? `Plan on ${nodes > 1 ? "all " : ""}${many(nodes, "node")}`
             : `Plan without ${without === 1 ? "this host" : `these ${exact(without)} hosts`}: ${many(nodes, "node")}`;
     return html`
         <button type="button" class="primary" disabled=${nodes < 1 || pool.accelerator === null} onClick=${() => planOn(slug, pool.name, nodes)}>${offer}</button>
@@ -88,7 +89,7 @@ const isWrong = ({ state }) => state !== "usable" && state !== "unseen";
 
 /** What is wrong with hosts of a pool, in words. @param {Pool} pool */
 function wrongOf({ hosts }) {
-    return alike(hosts.filter(isWrong), ({ state }) => state).map((same) => `${exact(same.length)} ${called("states", same[0].state)}`).join(" · ");
+    return alike(sorted(hosts.filter(isWrong), ({ state }) => WORST.indexOf(state), 1), ({ state }) => state).map((same) => `${exact(same.length)} ${called("states", same[0].state)}`).join(" · ");
 }
 
 /** @param {string} slug @param {Set<string>} left @returns {import("../widgets/rows.js").Column[]} */
@@ -115,8 +116,10 @@ function togetherOf(pools) {
 function ManyPools({ slug, pools, left }) {
     const [sort, setSort] = useState("-wrong");
     const all = useMemo(() => togetherOf(pools), [pools]);
+    /* Of as many problems each, what lost the most hosts is first. */
+    const worst = useMemo(() => sorted(pools, ({ nodes, usable }) => nodes - usable, -1), [pools]);
     const columns = columnsOf(slug, left);
-    const rows = inOrder(pools, columns, sort);
+    const rows = inOrder(worst, columns, sort);
     return html`
         <${Panel} title="Pools" id="many-pools" head=${html`<p class="key">${exact(pools.length)} pools, drawn together</p>`}>
             <${Legend} hosts=${all.hosts} />

@@ -6,12 +6,13 @@ import { Fold } from "../widgets/fold.js";
 import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
+import { alike } from "../widgets/rows.js";
 import { partName, valueOf } from "../widgets/values.js";
 import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { alike, labelOf, many, named } from "./words.js";
+import { labelOf, many, named } from "./words.js";
 
 const MOST_ROWS = 200;
 const MOST_POOLS = 20;

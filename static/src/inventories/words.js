@@ -25,18 +25,6 @@ export function when(time) {
 /** @param {string} field */
 export const labelOf = (field) => called("fields", field);
 
-/**
- * Those that say the same of several, together and in their order.
- * @template T
- * @param {T[]} items @param {(item: T) => string} keyOf @returns {T[][]}
- */
-export function alike(items, keyOf) {
-    /** @type {Map<string, T[]>} */
-    const groups = new Map();
-    for (const item of items) groups.set(keyOf(item), [...groups.get(keyOf(item)) ?? [], item]);
-    return [...groups.values()];
-}
-
 /** Why a saved plan stands as it does, as far as it is said. @param {Pick<Api.PlanItem, "reason" | "evaluation">} plan */
 export function reasonOf({ reason, evaluation }) {
     return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";

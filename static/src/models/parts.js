@@ -1,6 +1,6 @@
 /** What a model is made of: one picture for each model on a common scale, and its parts as a table. */
 import { html } from "../html.js";
-import { count, percent } from "../units.js";
+import { count, exact, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Scroll } from "../widgets/scroll.js";
@@ -8,6 +8,12 @@ import { called, Help } from "../widgets/words.js";
 import { FactNum, partsOf, ROLES, roleLook, TOTAL } from "./figures.js";
 
 const MAP_PX = 150;
+
+/** Beside one so many times as large nothing of a model would be seen. */
+const MOST_TIMES = 20;
+
+/** How much wider one is drawn than the scale of the largest has it. @param {number} total @param {number} most */
+const timesDrawn = (total, most) => (most > MOST_TIMES * total ? Math.floor(most / total) : 1);
 
 /** @param {Api.LayerRun} run  of layers @returns {Api.Tensor[]} tensors that are counted there */
 const counted = (run) => run.tensors.filter(({ tied, buffer }) => !tied && !buffer);
@@ -64,13 +70,17 @@ export function Parts({ shown }) {
         <section class="panel" aria-labelledby="panel-parts" data-testid="parts">
             <header class="panel-head"><h2 id="panel-parts">What it is made of</h2>
                 <p class="key"><${Help} of="parts" /></p></header>
-            ${shown.map(({ slot, info, title }) => html`
-                <figure key=${slot} class="drawn-step"><figcaption>${title}</figcaption><${Picture} info=${info} most=${most} title=${title} /></figure>`)}
+            ${shown.map(({ slot, info, title }) => {
+                const times = timesDrawn(info.parameters.total, most);
+                return html`
+                    <figure key=${slot} class="drawn-step"><figcaption>${title}${times > 1 ? `, drawn ${exact(times)} times as wide` : ""}</figcaption>
+                        <${Picture} info=${info} most=${most / times} title=${title} /></figure>`;
+            })}
             <${Scroll} label="Parts of the model">
                 <table class="figures tight side-by-side">
                     <caption class="visually-hidden">Parameters by part</caption>
                     <thead><tr><th scope="col">Part</th>${shown.map(({ slot, title }) => html`
-                        <th key=${slot} scope="col" class="n">${title}</th><th scope="col" class="n">share</th>`)}</tr></thead>
+                        <th key=${slot} scope="col" class="n">${title.split("/").at(-1)}</th><th scope="col" class="n">share</th>`)}</tr></thead>
                     <tbody>${roles.map(([role, { label, tone }]) => html`
                         <tr key=${role} data-role=${role} data-differs=${new Set(shown.map(({ info }) => info.parameters[role])).size > 1}>
                             <th scope="row"><${Swatch} tone=${tone} />${label}</th>

@@ -1,6 +1,7 @@
 /** Every tensor of the checkpoint by name, page after page, searched by the service. */
 import { html } from "../html.js";
 import { place } from "../state/look.js";
+import { shapeText } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
@@ -17,9 +18,9 @@ function Which({ shown }) {
 /** @param {{answer: Api.Sharding}} props */
 function Table({ answer }) {
     return html`
-        <${Plain} tight label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "~Shape", "Stored", "#Bytes at 16 bits"]}
+        <${Plain} tight cards label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
             rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`,
-                layer, shape.join(" × "), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
+                layer, shapeText(shape), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

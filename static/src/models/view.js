@@ -1,6 +1,7 @@
 /** The model explorer: what a config says, part by part and tensor by tensor; two side by side. */
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
+import { readable } from "../state/prefs.js";
 import { Scroll } from "../widgets/scroll.js";
 import { Choose } from "./choose.js";
 import { FactNum, FACTS } from "./figures.js";
@@ -41,7 +42,7 @@ function Doubts({ shown }) {
             <h2 id="panel-doubts">Assumed or unknown</h2>
             ${said.length === 0 ? html`<p class="muted"><${Help} of="nothing_open" /></p>` : said.map(({ slot, title, info }) => html`
                 <div key=${slot}>${shown.length > 1 ? html`<h3>${title}</h3>` : null}
-                    <ul class="notes">${info.warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul></div>`)}
+                    <ul class="notes">${info.warnings.map((text) => html`<li key=${text}>${readable(text)}</li>`)}</ul></div>`)}
         </section>`;
 }
 

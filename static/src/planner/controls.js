@@ -38,7 +38,7 @@ function Product() {
     const world = parts.reduce((product, [, size]) => product * size, 1);
     return html`
         <p class="product" data-testid="product">
-            ${parts.map(([name, size], at) => html`${at > 0 ? " × " : ""}<b>${size}</b> <span class="muted">${name}</span>`)}
+            ${parts.map(([name, size], at) => html`${at > 0 ? " × " : ""}<b>${exact(size)}</b> <span class="muted">${name}</span>`)}
             ${" "}<span class="product-sum">= <b>${exact(world)}</b> ${indivisible
                 ? html`<span class="bad">does not divide the cluster</span>` : html`<span class="muted">accelerators</span>`}</span>
         </p>`;

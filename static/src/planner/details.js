@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { Part } from "../shell/part.js";
 import { answer } from "../state/store.js";
+import { readable } from "../state/prefs.js";
 import { digits } from "../units.js";
 import { Fold } from "../widgets/fold.js";
 
@@ -11,7 +12,7 @@ export function Notes({ title, items, tone = "", testid }) {
     return html`
         <details class="fold ${tone}" data-testid=${testid}>
             <summary>${title} <span class="tag">${items.length}</span></summary>
-            <ul class="notes">${items.map((item) => html`<li key=${item.message}>${item.message}</li>`)}</ul>
+            <ul class="notes">${items.map((item) => html`<li key=${item.message}>${readable(item.message)}</li>`)}</ul>
         </details>`;
 }
 

@@ -5,7 +5,7 @@ import { html } from "../html.js";
 import { EXAMPLES } from "../state/examples.js";
 import { modelSource, NO_MODEL } from "../state/plan.js";
 import { change, model, plan } from "../state/store.js";
-import { memorySize } from "../state/prefs.js";
+import { memorySize, readable } from "../state/prefs.js";
 import { count, exact } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { errorProps, FieldError } from "../widgets/field.js";
@@ -79,7 +79,7 @@ function ModelCard() {
                             ? `, ${count(info.parameters.active_per_token)} active` : ""}</dd></div>
                     <div><dt>Weights</dt><dd>${memorySize(info.weights_bytes)}</dd></div>
                 </dl>` : pending ? html`<p class="muted">Reading the model…</p>` : null}
-            ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul>` : null}
+            ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${readable(text)}</li>`)}</ul>` : null}
         </div>`;
 }
 

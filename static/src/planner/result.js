@@ -7,6 +7,7 @@ import { memorySize, units } from "../state/prefs.js";
 import { plan } from "../state/store.js";
 import { Num } from "../widgets/explain.js";
 import { fitOf } from "../widgets/fit.js";
+import { bindingWords } from "../widgets/values.js";
 import { Figure } from "./figure.js";
 import { lasting, offBy, spreadOf, sureBy, sureSize } from "./spread.js";
 
@@ -32,7 +33,7 @@ function Basis() {
 
 /** @param {{estimate: Api.Estimate}} props */
 export function Result({ estimate }) {
-    const { throughput, binding, fits } = estimate;
+    const { throughput, fits } = estimate;
     const [tone, sign, words] = fitOf(estimate);
     const unit = units.value;
     const size = sureSize(estimate, unit);
@@ -52,5 +53,5 @@ export function Result({ estimate }) {
                 ${" "}<${Basis} />
             </p>
         </div>
-        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${size} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
+        <p class="binding">${bindingWords(estimate)} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${size} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
 }

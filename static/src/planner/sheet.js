@@ -4,6 +4,7 @@ import { EXAMPLES } from "../state/examples.js";
 import { FIELDS, valueWords } from "../state/fields.js";
 import { extraMembers } from "../state/plan.js";
 import { accelerators, answer, model, plan } from "../state/store.js";
+import { readable } from "../state/prefs.js";
 import { exact } from "../units.js";
 
 /** Longer links are no help on paper. */
@@ -41,7 +42,7 @@ export function SheetFoot() {
             <ul class="printed-settings">${settings.map((field) => html`
                 <li key=${field.key}><span class="muted">${field.label}</span> ${valueWords(field, plan.value[field.key])}</li>`)}
                 ${extraMembers(plan.value).map(({ pointer, text }) => html`<li key=${pointer}>${text}</li>`)}</ul>
-            ${warnings.slice(0, MOST_NOTES).map((item) => html`<p key=${item.message}><b>Warning:</b> ${item.message}</p>`)}
+            ${warnings.slice(0, MOST_NOTES).map((item) => html`<p key=${item.message}><b>Warning:</b> ${readable(item.message)}</p>`)}
             <p class="muted">${rest > 0 ? `${rest} more ${rest === 1 ? "warning" : "warnings"} and ` : ""}${assumptions.length} assumptions stand on the page itself:</p>
             <p class="printed-link">${link}</p>
         </footer>`;

@@ -5,7 +5,7 @@ import { degreesOf } from "../state/cut.js";
 import { units } from "../state/prefs.js";
 import { spoken } from "../words.js";
 import { rows } from "./run.js";
-import { gigabytes } from "../units.js";
+import { exact, gigabytes } from "../units.js";
 import { valueOf, writerOf } from "../widgets/values.js";
 import { called, titled } from "../widgets/words.js";
 
@@ -76,6 +76,7 @@ export const dimensionLabel = (name) => titled("names", name);
 /** @param {string} name @param {any} value */
 export function dimensionValue(name, value) {
     if (value === null || value === undefined) return "–";
+    if (typeof value === "number") return exact(value);
     if (typeof value !== "object") return called("values", String(value));
     if (name === "offload") return spoken("/workload/offload", value);
     return value.layers ? `${value.mode}, ${value.layers} blocks` : value.mode ?? JSON.stringify(value);

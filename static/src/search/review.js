@@ -5,7 +5,7 @@ import { requestOf } from "../state/plan.js";
 import { DIMENSIONS, say } from "./ask.js";
 import { askWhy, rows, run, start, why } from "./run.js";
 import { plan } from "../state/store.js";
-import { memorySize } from "../state/prefs.js";
+import { memorySize, readable } from "../state/prefs.js";
 import { exact, seconds } from "../units.js";
 import { Notes } from "../planner/details.js";
 import { fitOf } from "../widgets/fit.js";
@@ -43,7 +43,7 @@ function Why() {
         <${Panel} title="Why not ${asked ? nameOfWhy(asked.key) : "another plan"}?" id="why" data-phase=${asked?.phase ?? "idle"} head=${html`
             <button type="button" disabled=${asked?.phase === "running"} onClick=${askOwn}>Why not the planner's own?</button>`}>
             <div role="status">
-                ${asked?.problem ? html`<${Problem} problem=${asked.problem} />` : answer ? html`<p>${answer.sentence}</p>`
+                ${asked?.problem ? html`<${Problem} problem=${asked.problem} />` : answer ? html`<p>${readable(answer.sentence)}</p>`
                     : html`<p class="muted">${asked === null ? html`<${Help} of="why" />` : asked.phase === "running" ? "Holding it against the best…" : "There is no answer."}</p>`}
             </div>
             ${answer?.time.length > 0 ? html`
@@ -73,7 +73,7 @@ function neighbourRow(item) {
 
 /** @param {any} item  why plans are no answer */
 function rejectedRow({ reason, count, sentence, nearest }) {
-    return [wordsOf(reason), exact(count), html`${sentence}${nearest ? html`<span class="muted"> (${cutOf(nearest)})</span>` : null}`];
+    return [wordsOf(reason), exact(count), html`${readable(sentence)}${nearest ? html`<span class="muted"> (${cutOf(nearest)})</span>` : null}`];
 }
 
 /** A list of the answer as a table that is folded away. @param {{title: string, id: string, columns: string[], rows: any[][]}} props */

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { said, say } from "./ask.js";
-import { units } from "../state/prefs.js";
+import { readable, units } from "../state/prefs.js";
 import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
 import { exact, UNIT_BYTES } from "../units.js";
 import { followWidth } from "../widgets/canvas.js";
@@ -96,7 +96,7 @@ function factsOf(point) {
 /** @param {import("./shown.js").Point} point */
 function nameOf({ row, rejected }) {
     if (row === null && rejected === null) return "The planner's own plan";
-    if (row === null) return `No answer: ${rejected.sentence ?? rejected.reason.replaceAll("_", " ")}`;
+    if (row === null) return `No answer: ${readable(rejected.sentence ?? rejected.reason.replaceAll("_", " "))}`;
     return `${row.rank > 0 ? `Rank ${row.rank}` : "On the front"}: ${cutOf(row.plan)}`;
 }
 

@@ -46,7 +46,7 @@ const OF_VIEWS = /^[psc]\./;
  */
 function misread(search, hash, views) {
     const faults = [...new URLSearchParams(search)].flatMap(([name, text]) => {
-        const [fits, words] = RULES.get(name) ?? views?.get(name) ?? (name.startsWith("p.") || (OF_VIEWS.test(name) && !views) ? ANY : [() => false, "nothing here is called so"]);
+        const [fits, words] = RULES.get(name) ?? views?.get(name) ?? (OF_VIEWS.test(name) && !views ? ANY : [() => false, "nothing here is called so"]);
         return text === "" || fits(text) ? [] : [`${name} “${text.slice(0, 60)}” (${words})`];
     });
     return hash.startsWith("#config=") && planOfUrl("", hash).config === null ? [...faults, "the config (the link is damaged)"] : faults;

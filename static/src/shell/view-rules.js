@@ -2,11 +2,14 @@
 import { columnsOf } from "../compare/tuning.js";
 import { SHOWN } from "../compare/strategies.js";
 import { SUBJECTS } from "../compare/view.js";
+import { book, readBook } from "../concepts/book.js";
 import { CONSTRAINTS, DIMENSIONS, isCluster, LIMITS, listed, OBJECTIVES, PRICE, valueOf } from "../search/ask.js";
 import { FIGURES } from "../search/figures.js";
 import { EXAMPLES } from "../state/examples.js";
+import { page } from "../state/look.js";
 import { hashOf, pins } from "../state/pins.js";
 import { CONCEPTS } from "../widgets/read.js";
+import { alike } from "../widgets/rows.js";
 import { readWords } from "../widgets/words.js";
 import { ANY, COUNT, FLAG, oneOf } from "./misread.js";
 
@@ -16,8 +19,8 @@ import { ANY, COUNT, FLAG, oneOf } from "./misread.js";
 const AMOUNT = [(text) => Number(text) > 0, "a number above 0 is meant"];
 /** @type {Rule} */
 const COUNTS = [(text) => listed(text).every((part) => COUNT[0](part)), "whole numbers are meant"];
-/** @type {Rule} */
-const PART = [(text) => text.includes(".."), "from..to is meant"];
+/** The lower end first, where both are numbers. @type {Rule} */
+const PART = [(text) => text.includes("..") && !(Number(text.split("..")[0]) > Number(text.split("..")[1])), "from..to is meant"];
 /** @type {Rule} */
 const CLUSTERS = [(text) => text.split(",").every(isCluster), "part: or inventory: with a name is meant"];
 /** @type {Rule} */
@@ -43,13 +46,19 @@ const all = (prefix, names, rule) => names.map((name) => [prefix + name, rule]);
 /** @param {[string, ...any[]][]} items  the first of them goes without saying, where it has no name */
 const firsts = (items) => oneOf(items.map(([name]) => name).filter(Boolean));
 
-/** @returns {Promise<Map<string, Rule>>} by name */
+/** @returns {Promise<Map<string, Rule> | null>} by name; null where what tells them did not come */
 export async function rulesOfViews() {
     const { ways } = await readWords() ?? {};
+    const learning = page.value === "concepts";
+    if (learning) await readBook();
+    if (learning && book.value === null) return null;
+    const knobs = learning ? Object.values(book.value.terms).flatMap(({ knobs: own = [] }) => own) : [];
     const figures = FIGURES.map(({ name }) => name);
     const dimensions = ["cluster", "nodes", ...DIMENSIONS.map(({ name }) => name)];
     return new Map([
-        ["p.term", oneOf(Object.keys(CONCEPTS))], ...all("p.", ["a", "b"], MODEL),
+        ["p.term", oneOf(Object.keys(CONCEPTS))], ["p.m", oneOf(["plan", ...EXAMPLES.keys()])], ...all("p.", ["a", "b"], MODEL), ["p.of", oneOf(["a", "b"])],
+        ...alike(knobs, ({ name }) => name).map((same) => /** @type {[string, Rule]} */ ([`p.${same[0].name}`, oneOf([...new Set(same.flatMap(({ values }) => values))].map(String))])),
+        ...all("p.", ["add", "bad", "gone"], FLAG), ...all("p.", ["from", "to"], COUNT), ...all("p.", ["inv", "into", "q", "cursor", "out", "find"], ANY),
         ...all("s.", ["run", "anywhere", "rejected"], FLAG), ...all("s.", [...CONSTRAINTS.map(({ name }) => name), PRICE], AMOUNT),
         ...DIMENSIONS.map((dimension) => /** @type {[string, Rule]} */ ([`s.${dimension.name}`, valuesOf(dimension)])),
         ["s.objective", oneOf(OBJECTIVES)], ["s.limit", oneOf(LIMITS.map(String))], ["s.nodes", NODES], ["s.also", CLUSTERS],

@@ -5,6 +5,7 @@
  * @typedef {{pointer: string, code: string, detail: string, hint?: string}} ProblemItem
  * @typedef {{type: string, title: string, status: number, detail: string, errors: ProblemItem[]}} Problem
  */
+import { grouped } from "../units.js";
 import { persist } from "./connection.js";
 
 export class ProblemError extends Error {
@@ -39,8 +40,8 @@ async function problemOf(response) {
         type: body?.type ?? "about:blank",
         title: body?.title ?? "The service could not answer",
         status: response.status,
-        detail: body?.detail ?? `HTTP status ${response.status}`,
-        errors: Array.isArray(body?.errors) ? body.errors : [],
+        detail: grouped(body?.detail ?? `HTTP status ${response.status}`),
+        errors: Array.isArray(body?.errors) ? body.errors.map((/** @type {ProblemItem} */ item) => ({ ...item, detail: grouped(item.detail) })) : [],
     }, { ours: Array.isArray(body?.errors), after_s: retryAfter(response) });
 }
 

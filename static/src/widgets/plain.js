@@ -17,17 +17,18 @@ const MOST_COLUMNS = 6;
  * @param {any[]} props.columns     a column of numbers begins with #, one whose words wrap with ~
  * @param {any[][]} props.rows      the first cell of a row is its name; a cell that is an element td stands as it is
  * @param {boolean} [props.tight]
+ * @param {boolean} [props.cards]   on a phone each cell has its own head, as where there are many
  * @param {(row: number) => Record<string, any>} [props.more]  attributes of a row
  * @param {string} [props.testid]
  * @param {number} [props.most]     rows at first; the others come when they are asked for
  * @param {any} [props.children]    what follows the rows
  */
-export function Plain({ label, caption, columns, rows, tight = false, more, testid, most = Infinity, children }) {
+export function Plain({ label, caption, columns, rows, tight = false, cards = columns.length > MOST_COLUMNS, more, testid, most = Infinity, children }) {
     const [shown, setShown] = useState(most);
     const classes = columns.map((column) => CLASSES[String(column)[0]]);
     const heads = columns.map((column, at) => (classes[at] ? column.slice(1) : column));
     return html`
-        <${Scroll} label=${label}><table class="figures ${tight ? "tight" : ""} ${columns.length > MOST_COLUMNS && !classes.includes("how") ? "cards" : ""}" aria-label=${label} data-testid=${testid}>
+        <${Scroll} label=${label}><table class="figures ${tight ? "tight" : ""} ${cards && !classes.includes("how") ? "cards" : ""}" aria-label=${label} data-testid=${testid}>
             ${caption && html`<caption>${caption}</caption>`}
             <thead><tr>${heads.map((head, at) => html`<th key=${at} scope="col" class=${classes[at]}>${head}</th>`)}</tr></thead>
             <tbody>${rows.slice(0, shown).map(([name, ...cells], row) => html`

@@ -13,6 +13,18 @@
  * @property {any} [head]              what stands in its head in place of the title
  */
 
+/**
+ * Those that say the same of several, together and in their order.
+ * @template T
+ * @param {T[]} items @param {(item: T) => string} keyOf @returns {T[][]}
+ */
+export function alike(items, keyOf) {
+    /** @type {Map<string, T[]>} */
+    const groups = new Map();
+    for (const item of items) groups.set(keyOf(item), [...groups.get(keyOf(item)) ?? [], item]);
+    return [...groups.values()];
+}
+
 /** Three states: the better end first, the other end first, the order that they came in. @param {Column} column @param {string} now */
 export function nextSort({ name, first }, now) {
     const states = first > 0 ? [name, `-${name}`] : [`-${name}`, name];

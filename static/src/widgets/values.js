@@ -1,5 +1,5 @@
 /** Values of the service as the page writes them. Their names end with their unit: so does the way they are written. */
-import { memorySize } from "../state/prefs.js";
+import { memorySize, readable } from "../state/prefs.js";
 import { accelerators } from "../state/store.js";
 import { digits, exact, percent, scaled, seconds } from "../units.js";
 
@@ -28,6 +28,12 @@ export function valueAt(from, pointer) {
 /** @param {string} name @param {any} value  words as they are */
 export function valueOf(name, value) {
     return typeof value === "number" ? writerOf(name)(value) : String(value);
+}
+
+/** What binds, in the words of the service. @param {Api.Estimate} estimate */
+export function bindingWords({ binding, memory }) {
+    const own = memory.ranks.find(({ rank }) => rank === memory.binding_rank);
+    return readable(binding?.sentence ?? "", [memory.device_total_bytes, memory.usable_bytes, ...(own?.terms ?? []).map(({ bytes }) => bytes)]);
 }
 
 /** A difference with its sign, the minus as long as the plus. @param {number} value @param {(size: number) => string} write */

@@ -8,8 +8,9 @@
  */
 import { signal } from "@preact/signals";
 import * as api from "../../state/api.js";
+import { tell } from "../../shell/share.js";
 import { NO_MODEL, withExtra, withoutExtra } from "../../state/plan.js";
-import { asProblem, change, plan, planAfter, setPlan } from "../../state/store.js";
+import { accelerators, asProblem, change, plan, planAfter, setPlan } from "../../state/store.js";
 import { isConfig, readConfig } from "../read-config.js";
 
 /** @type {import("@preact/signals").Signal<Intake | null>} */
@@ -28,6 +29,17 @@ export function inSpecOf({ spec }, { name }) {
     return spec?.pools.find((/** @type {Api.InventoryPool} */ pool) => pool.name === name);
 }
 
+/** Those that a plan may have, the usual one first. */
+const PRECISIONS = ["bf16", "fp16", "fp32"];
+
+/** What of the workload goes with a part that a file named, so that it has an answer: kernels of another generation are left open. @param {string} id */
+function fittedTo(id) {
+    const [part, before] = [id, plan.value.accelerator].map((name) => accelerators.value.find((one) => one.id === name));
+    const { attention, precision } = plan.value;
+    return part ? { attention: part.arch === before?.arch ? attention : "",
+        precision: [precision, ...PRECISIONS].find((/** @type {"bf16"} */ name) => part.peak_flops_per_s[name]) ?? precision } : {};
+}
+
 /**
  * Puts the plan on a pool as the files describe it.
  * @param {Api.ParsedInventory} report @param {Api.ParsedPool} pool  of its pools @param {string} accelerator  of the catalogue
@@ -35,8 +47,10 @@ export function inSpecOf({ spec }, { name }) {
 export function planOn(report, pool, accelerator) {
     const { node, fabric } = inSpecOf(report, pool);
     const { accelerator: printed, accelerators, ...figures } = node;
+    const fitted = fittedTo(accelerator);
+    if (Object.entries(fitted).some(([key, value]) => plan.value[key] !== value)) tell("Attention and precision go with the part");
     const next = planAfter(plan.value, {
-        accelerator, perNode: accelerators ?? plan.value.perNode, nodes: usableNodes(pool), inventory: "", pool: "",
+        ...fitted, accelerator, perNode: accelerators ?? plan.value.perNode, nodes: usableNodes(pool), inventory: "", pool: "",
     });
     const bare = withoutExtra(next, "/cluster");
     const read = fabric ? { ...figures, fabric } : figures;

@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { requestOf } from "../../state/plan.js";
 import { accelerators, answer, outcomeOf, plan, planAfter, requestText } from "../../state/store.js";
+import { readable } from "../../state/prefs.js";
 import { cutsNear, movesOf, sizesThatDivide } from "./moves.js";
 
 /** A slider in motion asks for its own answers only. */
@@ -24,7 +25,7 @@ export const outcomes = computed(() => (told.value.of === requestText.value ? to
 /** @param {Api.Estimate | api.Problem | undefined} got  nothing: of what the service left out @returns {Outcome | undefined} */
 function outcomeIn(got) {
     if (!got) return undefined;
-    return "errors" in got ? { estimate: null, why: got.errors[0]?.detail ?? got.detail } : { estimate: got };
+    return "errors" in got ? { estimate: null, why: readable(got.errors[0]?.detail ?? got.detail) } : { estimate: got };
 }
 
 /** @param {string} of @param {AbortSignal} abort */

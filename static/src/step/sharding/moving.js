@@ -11,11 +11,12 @@ import { plan } from "../../state/store.js";
 import { exact } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Plain } from "../../widgets/plain.js";
+import { alike } from "../../widgets/rows.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { table_s } from "../cursor.js";
 import { kindLook, laneWords, names } from "../timeline/kinds.js";
 import { runningAt, shown, stageShown } from "../timeline/shown.js";
-import { groupOf } from "./rank-sets.js";
+import { groupOf, runsOf } from "./rank-sets.js";
 import { cells, chosen, groups } from "./shown.js";
 
 /** The chosen device speaks for its stage, the first replica's for the others. @param {import("../timeline/rows.js").Row} row */
@@ -68,12 +69,24 @@ export const moves = computed(() => {
     return joined(all) <= MOST_JOINED ? all : all.filter(({ row }) => row.stage === stageShown.value);
 });
 
-/** @param {Move} move */
-function cellsOf({ row, span, kind, members, level = "–" }) {
+/** What spans are of: passes have a micro-batch, what is gathered or reduced may have a layer. @type {["microbatch" | "layer", string][]} */
+const PARTS = [["microbatch", "micro-batch"], ["layer", "layer"]];
+
+/** @param {Move[]} same */
+function partsOf(same) {
+    for (const [name, words] of PARTS) {
+        const of = runsOf(same.map(({ row, span }) => row[name][span]).filter((number) => number >= 0));
+        if (of !== "") return `, ${words} ${of}`;
+    }
+    return "";
+}
+
+/** @param {Move[]} same  on several stages */
+function cellsOf(same) {
+    const [{ row, kind, members, level = "–" }] = same;
     const look = kindLook(kind);
-    const of = row.microbatch[span] >= 0 ? `, micro-batch ${row.microbatch[span]}` : row.layer[span] >= 0 ? `, layer ${row.layer[span]}` : "";
-    return [row.stage, html`<${Swatch} ...${look} />${look.label}${of}`, laneWords(row), members.length > 0 ? exact(members.length) : "–",
-        wordsOf(level)];
+    return [runsOf(same.map((move) => move.row.stage)), html`<${Swatch} ...${look} />${look.label}${partsOf(same)}`, laneWords(row),
+        members.length > 0 ? exact(members.length) : "–", wordsOf(level)];
 }
 
 /** The same in words, as often as somebody can read it. */
@@ -85,7 +98,7 @@ export function Moving() {
             ${moves.value.length < now.length ? html`<p class="muted">${names.says.one_stage} ${stageShown.value}.</p>` : null}
             ${now.length === 0 ? html`
                 <p class="muted">Nothing is on its way between stages or replicas. Collectives of tensor and expert groups run inside passes.</p>` : html`
-                <${Plain} tight label=${names.says.moving} columns=${["Stage", "Does", "Over", "#Devices", "Slowest link"]}
-                    rows=${now.map(cellsOf)} />`}
+                <${Plain} tight label=${names.says.moving} columns=${["Stage", "Does", "~Over", "#Devices", "Slowest link"]}
+                    rows=${alike(now, ({ row, kind, members, level }) => `${kind} ${laneWords(row)} ${members.length} ${level}`).map(cellsOf)} />`}
         </div>`;
 }

@@ -39,3 +39,10 @@ export function groupOf({ size, stride, starts }, rank) {
     });
     return members;
 }
+
+/** Numbers in their order, those that follow each other by the first and the last. @param {number[]} numbers */
+export function runsOf(numbers) {
+    const all = [...new Set(numbers)].sort((a, b) => a - b);
+    const lasts = all.filter((number) => !all.includes(number + 1));
+    return all.filter((number) => !all.includes(number - 1)).map((first, at) => (first === lasts[at] ? `${first}` : `${first} to ${lasts[at]}`)).join(", ");
+}

@@ -2,7 +2,7 @@
 import { html } from "../../html.js";
 import { pattern } from "../../state/look.js";
 import { fetchMore, held, pinned, pointed } from "../state.js";
-import { exact, scaled } from "../../units.js";
+import { exact, scaled, shapeText } from "../../units.js";
 import { Problem } from "../../widgets/problem.js";
 import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
@@ -27,7 +27,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
     const { onMouseEnter, onMouseLeave } = pointing(name);
     return [html`<button type="button" class="link" aria-pressed=${pinned.value === name} onFocus=${onMouseEnter} onBlur=${onMouseLeave}
         onClick=${() => { pinned.value = pinned.value === name ? "" : name; }}><code>${name}</code></button>${now && html` <span class="tag">in use</span>`}`,
-    shape.join(" × "), dtype, html`<code>${shards.map((shard) => sliceText(shard.slice, shape)).join(" ")}</code>`,
+    shapeText(shape), dtype, html`<code>${shards.map((shard) => sliceText(shard.slice, shape)).join(" ")}</code>`,
     html`<${ShardBytes} name=${name} shards=${shards} />`];
 }
 
@@ -35,7 +35,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
 function Units({ units }) {
     const caption = "Flat units, of which this device holds a stretch of elements";
     return units.length === 0 ? null : html`
-        <${Plain} tight label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
+        <${Plain} tight cards label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
             rows=${units.map(({ name, elements, shards }) => [html`<code>${name}</code>`, exact(elements), exact(shards[0].offset),
                 exact(heldOf(shards))])} />`;
 }
@@ -55,7 +55,7 @@ export function Tensors() {
             ${problem && html`<${Problem} problem=${problem} />`}
             ${answer && tensors.length === 0 ? html`<p class="muted">No tensor of this device is called so. <kbd>*</kbd> stands for any text.</p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
-                <${Plain} tight label="Tensors of which the chosen device holds a slice" columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
+                <${Plain} tight cards label="Tensors of which the chosen device holds a slice" columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}
             <${Holders} /><${Units} units=${units} />
             ${next && html`<p class="more"><button type="button" onClick=${fetchMore}>More</button></p>`}

@@ -102,14 +102,14 @@ function AtCursor() {
     /** @param {number} value */
     const number = (value) => (value < 0 ? "–" : value);
     return html`
-        <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => html`
+        <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => (running.length === 0 ? html`<p class="muted">Nothing runs then.</p>` : html`
             <${Plain} tight label="Spans that run at ${exact(now_s)} s"
                 columns=${["Stage", "Lane", "Does", "#Micro-batch", "#Chunk", "#Layer", "#From s", "#To s"]}
                 rows=${running.map(({ row, span }) => {
                     const look = kindLook(shown.value.kinds[row.kind[span]]);
                     return [`stage ${row.stage}`, laneWords(row), html`<${Swatch} ...${look} />${look.label}`, number(row.microbatch[span]),
                         number(row.chunk[span]), number(row.layer[span]), exact(row.start_s[span]), exact(row.end_s[span])];
-                })} />`}
+                })} />`)}
         <//>`;
 }
 

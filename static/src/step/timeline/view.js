@@ -1,7 +1,8 @@
 /** The timeline of one step: lanes over time, the memory below, the cursor, and the same in words. */
+import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
-import { allLanes, at_s, marks_s, rings, view_s } from "../../state/look.js";
+import { allLanes, at_s, beside, marks_s, rings, view_s } from "../../state/look.js";
 import { memorySize } from "../../state/prefs.js";
 import { keptWords } from "../bytes.js";
 import { timelineData } from "../exported.js";
@@ -36,6 +37,10 @@ function Readout() {
 function Transport() {
     const end_s = lastEnd_s.value;
     const whole = view_s.value === null;
+    /* A link may ask for a moment after the end. */
+    useEffect(() => {
+        if (beside.value === "" && at_s.peek() > end_s) moveCursor(end_s);
+    }, [end_s]);
     return html`
         <div class="transport">
             <button type="button" class="primary" aria-pressed=${playing.value}
