@@ -80,9 +80,10 @@ take_slice(void *reading_of, const char *line)
     if (r->slices++ == 0)
         (void)sl_text_copy(r->profile, sizeof r->profile, profile);
     else if (strstr(r->profile, profile) == NULL &&
-             strlen(r->profile) + strlen(profile) + 3 <= sizeof r->profile)
-        (void)snprintf(r->profile + strlen(r->profile), sizeof r->profile - strlen(r->profile),
-                       ", %s", profile);
+             strlen(r->profile) + strlen(profile) + 3 <= sizeof r->profile) {
+        char *const end = r->profile + strlen(r->profile);
+        (void)sl_text_format(end, (size_t)(r->profile + sizeof r->profile - end), ", %s", profile);
+    }
 }
 
 static sl_code
