@@ -155,7 +155,7 @@ async function readAll(socket, { most = Infinity } = {}) {
 }
 
 /** Lines that were answered; where a chunk ends in the middle of the word, its frame is left out. */
-const answered = (text) => (text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '').match(/"engine_version"/g) ?? []).length;
+const answered = (text) => (text.replaceAll(/\r\n[0-9a-f]+\r\n/gi, '').match(/"engine_version"/g) ?? []).length;
 
 test('a client that reads slowly loses nothing and holds up nobody', async (t) => {
     const LINES = 3000;
