@@ -114,14 +114,20 @@ law_part(const sl_catalog *catalog, const sl_accelerator *a, const char *id,
     return SL_OK;
 }
 
+/* Of rows that name one thing each, "*" any other. */
+static bool
+is_row_of(const char *named, const char *name, bool found)
+{
+    return sl_text_equal(named, name) || (!found && sl_text_equal(named, "*"));
+}
+
 static void
 attach_sustained(const sl_catalog *catalog, const char *id, sl_accelerator *a)
 {
     const sl_sustained *found = NULL;
     for (uint32_t i = 0; i < catalog->sustained_count; i++) {
         const sl_sustained *const row = &catalog->sustained[i];
-        const bool exact = sl_text_equal(row->part, id);
-        if (exact || (found == NULL && sl_text_equal(row->part, "*")))
+        if (is_row_of(row->part, id, found != NULL))
             found = row;
     }
     assert(found != NULL);
@@ -136,8 +142,7 @@ attach_workspaces(const sl_catalog *catalog, sl_accelerator *a)
     const sl_workspace_row *found = NULL;
     for (uint32_t i = 0; i < catalog->workspace_count; i++) {
         const sl_workspace_row *const row = &catalog->workspaces[i];
-        const bool exact = sl_text_equal(row->arch, a->arch);
-        if (exact || (found == NULL && sl_text_equal(row->arch, "*")))
+        if (is_row_of(row->arch, a->arch, found != NULL))
             found = row;
     }
     assert(found != NULL);
