@@ -33,7 +33,7 @@ packages_of() {
     example) echo curl jq ;; # what the README asks the service with
     tests) echo libcunit1-dev clang libclang-rt-14-dev ;;
     deployment) echo caddy docker-compose ansible-core ;; # what reads docker/ as its users do
-    browser) echo chromium ;;
+    browser) echo chromium-headless-shell ;;
     *) fail 1 "no group of packages is called $1" ;;
     esac
 }

@@ -13,7 +13,7 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
-const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 const PATIENCE_MS = 30_000;
 const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
     '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking',
