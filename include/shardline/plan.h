@@ -427,7 +427,8 @@ typedef enum sl_choice {
 /**
  * Values of one field that pass sl_question_check with all other fields as they are; the
  * data-parallel degree follows (world / the rest) unless it is the field asked for. Stages of
- * unequal numbers of layers, which are legal, are not among them. At most
+ * unequal numbers of layers, which are legal and slow, are among them where the question has such
+ * stages already, or where one value of SL_CHOICE_PIPELINE at most is left without them. At most
  * SL_CHOICES_MAX, ascending. Returns their number.
  */
 uint32_t sl_question_choices(const sl_question *question, sl_choice field,

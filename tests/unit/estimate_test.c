@@ -224,6 +224,37 @@ every_choice_offered_is_legal_and_no_legal_one_is_left_out(void)
     CU_ASSERT_EQUAL(values[0], 16);
 }
 
+static bool
+offers_stages(const sl_question *q, uint64_t stages)
+{
+    uint64_t values[SL_CHOICES_MAX];
+    const uint32_t count = sl_question_choices(q, SL_CHOICE_PIPELINE, values);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (values[i] == stages)
+            return true;
+    return false;
+}
+
+/* 61 layers, and 63 with both ends, on 16 devices: no stages but one are alike. */
+static void
+unequal_stages_are_offered_where_there_are_no_others(void)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(61, 1024, 16);
+    sl_question q = gpt_question(2);
+
+    CU_ASSERT_TRUE(offers_stages(&q, 8));
+    q.model = sl_fixture_model(&spec);
+    for (uint32_t stages = 1; stages <= 8; stages *= 2) {
+        q.plan.pipeline = stages;
+        q.plan.data = 16 / stages;
+        CU_ASSERT_TRUE(offers_stages(&q, 2));
+        CU_ASSERT_TRUE(offers_stages(&q, 4));
+        CU_ASSERT_TRUE(offers_stages(&q, 8));
+        CU_ASSERT_FALSE(offers_stages(&q, 3));
+    }
+}
+
 /* A host that issues beside the device and waits for nobody, and traffic that nothing hides. */
 static void
 what_the_host_issues_and_what_links_show_widen_the_interval(void)
@@ -535,6 +566,7 @@ static const sl_case cases[] = {
     SL_CASE(ddp_refuses_what_it_cannot_cut),
     SL_CASE(all_faults_come_at_once),
     SL_CASE(every_choice_offered_is_legal_and_no_legal_one_is_left_out),
+    SL_CASE(unequal_stages_are_offered_where_there_are_no_others),
     SL_CASE(what_the_host_issues_and_what_links_show_widen_the_interval),
     SL_CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
     SL_CASE(a_release_that_fixes_a_choice_leaves_no_other),

@@ -107,8 +107,10 @@ sl_choice_is_uneven(const sl_question *question, const sl_question *tried)
            sl_schedule_split(question->model, then) == SL_SPLIT_UNEVEN;
 }
 
-uint32_t
-sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
+/* Values of one field that pass; stages of unequal numbers of layers only when `uneven`. */
+static uint32_t
+values_that_pass(const sl_question *question, sl_choice field, bool uneven,
+                 uint64_t out[SL_CHOICES_MAX])
 {
     uint64_t first = sl_choice_first(field);
     uint64_t last = sl_choice_last(question, field);
@@ -129,10 +131,22 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
             continue;
         sl_errors_begin(&ignored, true);
         sl_choice_set(&tried, field, value);
-        if (!sl_choice_derive(&tried) || sl_choice_is_uneven(question, &tried))
+        if (!sl_choice_derive(&tried) || (!uneven && sl_choice_is_uneven(question, &tried)))
             continue;
         if (sl_question_check(&tried, &ignored) == SL_OK)
             out[count++] = value;
     }
+    return count;
+}
+
+uint32_t
+sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
+{
+    const bool uneven = sl_schedule_split(question->model, &question->plan) == SL_SPLIT_UNEVEN;
+    const uint32_t count = values_that_pass(question, field, uneven, out);
+
+    /* Of 61 layers no number of stages but one has equal shares. */
+    if (field == SL_CHOICE_PIPELINE && count <= 1 && !uneven)
+        return values_that_pass(question, field, true, out);
     return count;
 }

@@ -19,7 +19,7 @@ bool sl_choice_derive(sl_question *question);
 uint64_t sl_choice_first(sl_choice field);
 uint64_t sl_choice_last(const sl_question *question, sl_choice field);
 
-/** Whether stages come to be unequal. They are legal and slow: offered only to who has them. */
+/** Whether another field makes stages unequal. */
 bool sl_choice_is_uneven(const sl_question *question, const sl_question *tried);
 
 #endif
