@@ -8,6 +8,8 @@ export const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 /** @type {Scale} */
 const PREFIXES = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"], [1e15, "P"], [1e18, "E", Infinity]];
 /** @type {Scale} */
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"].map((name, at) => [1024 ** at, name, 1024]);
+/** @type {Scale} */
 const COUNTS = [[1e6, "M"], [1e9, "B"], [1e12, "T", Infinity]];
 /** @type {Scale} */
 const TIMES = [[1e-6, "µs"], [1e-3, "ms"], [1, "s", 120], [60, "min", 120], [3600, "h", 48], [86400, "days", Infinity]];
@@ -92,6 +94,9 @@ export function scaled(value, unit = "", write = digits) {
     const [text, prefix] = inScale(value, PREFIXES, write);
     return prefix + unit === "" ? text : `${text} ${prefix}${unit}`;
 }
+
+/** What is stored, of any size. @param {number} bytes @param {"GiB" | "GB"} unit  whose kin it is written in */
+export const ofAnySize = (bytes, unit) => (unit === "GB" ? scaled(bytes, "B") : inScale(bytes, BINARY, digits).join(" "));
 
 /** Counts of parameters and tokens, in the words of the trade. @param {number} value */
 export function count(value) {

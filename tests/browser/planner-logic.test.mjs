@@ -13,7 +13,7 @@ import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/p
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
-import { borneOut, change, count, grouped, inUnit, percent, scaled, seconds } from '../../static/src/units.js';
+import { borneOut, change, count, grouped, inUnit, ofAnySize, percent, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
 
 describe('a verdict', () => {
@@ -56,7 +56,8 @@ describe('units', () => {
     it('are the next ones where rounding reaches them', () => {
         for (const [written, text] of [[seconds(0.9996), '1.00 s'], [seconds(0.999), '999 ms'], [seconds(0.00099999), '1.00 ms'], [seconds(119.96), '2.00 min'],
             [seconds(0), '0 s'], [seconds(-0.5), '-500 ms'], [seconds(172799.9), '2.00 days'], [scaled(999.96e3), '1.00 M'], [scaled(999e3, 'B'), '999 kB'],
-            [scaled(0.5, 'B'), '0.500 B'], [count(999999), '999,999'], [count(999.96e6), '1.00 B'], [seconds(0.999, (value) => borneOut(value, value / 5)), '1.0 s']])
+            [scaled(0.5, 'B'), '0.500 B'], [ofAnySize(131072, 'GiB'), '128 KiB'], [ofAnySize(131072, 'GB'), '131 kB'], [ofAnySize(2 ** 40 - 1, 'GiB'), '1.00 TiB'],
+            [ofAnySize(0, 'GiB'), '0.00 B'], [count(999999), '999,999'], [count(999.96e6), '1.00 B'], [seconds(0.999, (value) => borneOut(value, value / 5)), '1.0 s']])
             assert.equal(written, text);
     });
 

@@ -1,6 +1,7 @@
 /** A miniature of the KV cache: bytes of each token, for models side by side. */
 import { html } from "../html.js";
-import { exact, scaled } from "../units.js";
+import { storedSize } from "../state/prefs.js";
+import { exact } from "../units.js";
 import { share } from "../widgets/charts.js";
 import { Plain } from "../widgets/plain.js";
 import { CacheNum } from "../models/figures.js";
@@ -17,6 +18,6 @@ export function Cache({ list }) {
                 return [label, html`
                     <td class="drawn"><svg class="fall" width="100%" height="20" aria-hidden="true">
                         <rect class="bar tone-sky" x="0" y="3" height="14" width=${share(each / most)} /></svg></td>`,
-                html`<${CacheNum} info=${info} text=${scaled(each, "B")} />`, exact(each), whole === 0 ? "–" : scaled(whole, "B")];
+                html`<${CacheNum} info=${info} text=${storedSize(each)} />`, exact(each), whole === 0 ? "–" : storedSize(whole)];
             })} /></div>`;
 }

@@ -1,7 +1,7 @@
 /** Figures of a model with what they mean: the service sends numbers, this says what each counts. */
 import { html } from "../html.js";
-import { memorySize } from "../state/prefs.js";
-import { count, scaled } from "../units.js";
+import { memorySize, storedSize } from "../state/prefs.js";
+import { count } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { wordsOf } from "../widgets/values.js";
 import { known } from "../widgets/words.js";
@@ -59,11 +59,11 @@ export const FACTS = [
             quantized_parameters: info.quantization.quantized_parameters, kept_parameters: info.quantization.kept_parameters }) },
     { label: "Quantisation", read: ({ quantization }) => (quantization === null ? "none"
         : [quantization.method, quantization.format, quantization.bits ? `${quantization.bits} bits` : null].filter(Boolean).join(", ")) },
-    { label: "KV cache per token", read: (info) => info.kv_cache.bytes_per_token, write: (bytes) => scaled(bytes, "B"), unit: "bytes", name: "kv_cache",
+    { label: "KV cache per token", read: (info) => info.kv_cache.bytes_per_token, write: storedSize, unit: "bytes", name: "kv_cache",
         inputs: ({ kv_cache: { bytes_per_token, naive_bytes_per_token } }) => ({ bytes_per_token, naive_bytes_per_token }) },
-    { label: "KV state per sequence", read: (info) => info.kv_cache.bytes_per_sequence || null, write: (bytes) => scaled(bytes, "B"), unit: "bytes", name: "kv_cache" },
+    { label: "KV state per sequence", read: (info) => info.kv_cache.bytes_per_sequence || null, write: storedSize, unit: "bytes", name: "kv_cache" },
     { label: "Window layers", read: ({ kv_cache: { window_layers: runs } }) => (runs.length === 0 ? null
-        : runs.map((run) => `${run.count} × ${run.window} positions of ${scaled(run.bytes_per_token, "B")}`).join(", ")) },
+        : runs.map((run) => `${run.count} × ${run.window} positions of ${storedSize(run.bytes_per_token)}`).join(", ")) },
     { label: "Towers, not planned", read: (info) => info.tower_parameters || null, write: count },
     { label: "Multi-token prediction", read: (info) => info.mtp_parameters || null, write: count },
     { label: "Stored buffers", read: (info) => info.persistent_buffers || null, write: count },

@@ -1,14 +1,11 @@
 /** The runs of equal layers of a model; each opens to the tensors of one of its layers. */
 import { html } from "../html.js";
-import { memorySize } from "../state/prefs.js";
-import { count, exact, scaled, shapeText } from "../units.js";
+import { storedSize } from "../state/prefs.js";
+import { count, exact, shapeText } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
 import { Plain } from "../widgets/plain.js";
 import { roleLook } from "./figures.js";
-
-/** Of less a share of a GiB says nothing. */
-const LITTLE_BYTES = 1e7;
 
 const CUTS = { replicated: "whole on every rank", column: "by columns", row: "by rows", vocabulary: "by vocabulary" };
 
@@ -34,7 +31,7 @@ export function Layers({ shown }) {
                 <div key=${slot} class="folds">${shown.length > 1 ? html`<h3>${title}</h3>` : null}
                     ${info.layers.map((run, at) => html`
                         <${Fold} key=${at} testid="run" title="${run.count} × ${run.kind.replaceAll("_", " ")}"
-                            count="${count(run.parameters)}${run.weights_bytes === null ? "" : `, ${run.weights_bytes < LITTLE_BYTES ? scaled(run.weights_bytes, "B") : memorySize(run.weights_bytes)}`}">
+                            count="${count(run.parameters)}${run.weights_bytes === null ? "" : `, ${storedSize(run.weights_bytes)}`}">
                             ${() => html`<${Tensors} run=${run} />`}<//>`)}
                 </div>`)}
             </div>

@@ -2,7 +2,7 @@
  * What the reader prefers, remembered on this machine only: units, theme, single-key commands, and what views keep here.
  */
 import { effect, signal } from "@preact/signals";
-import { gigabytes, grouped, inUnit } from "../units.js";
+import { gigabytes, grouped, inUnit, ofAnySize } from "../units.js";
 
 /** @param {string} key @param {string} fallback */
 export function stored(key, fallback) {
@@ -48,6 +48,9 @@ export function toggleTheme() {
 
 /** Bytes of memory in the reader's unit, with it. @param {number} bytes */
 export const memorySize = (bytes) => `${gigabytes(bytes, units.value)} ${units.value}`;
+
+/** The same of a tensor, or of a cache, down to bytes. @param {number} bytes */
+export const storedSize = (bytes) => ofAnySize(bytes, units.value);
 
 /** A sentence of the service as the reader reads numbers. @param {string} text @param {number[]} [bytes]  figures that it may have rounded */
 export const readable = (text, bytes = []) => grouped(units.value === "GiB" ? text : inUnit(text, units.value, bytes));

@@ -1,6 +1,6 @@
 /** What slices of a tensor take, from their elements. */
 import { html } from "../html.js";
-import { scaled } from "../units.js";
+import { storedSize } from "../state/prefs.js";
 import { Num } from "./explain.js";
 
 /** @param {{slice: number[][], flat?: number[]}} shard */
@@ -10,6 +10,6 @@ const elementsOf = ({ slice, flat }) => (flat ? [flat] : slice).reduce((product,
 export function ShardBytes({ name, shards }) {
     const elements = shards.reduce((sum, shard) => sum + elementsOf(shard), 0);
     const value = shards.reduce((sum, { bytes }) => sum + bytes, 0);
-    return html`<${Num} title="Bytes of ${name}" text=${scaled(value, "B")} value=${value} unit="bytes" about=${{ formula: "elements x element_bytes",
+    return html`<${Num} title="Bytes of ${name}" text=${storedSize(value)} value=${value} unit="bytes" about=${{ formula: "elements x element_bytes",
         inputs: { elements, element_bytes: value / elements }, source: "POST /api/v1/shardings: slices and their bytes in training" }} />`;
 }

@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../html.js";
-import { theme } from "../../state/prefs.js";
-import { exact, scaled } from "../../units.js";
+import { storedSize, theme } from "../../state/prefs.js";
+import { exact } from "../../units.js";
 import { followWidth, inkOn } from "../../widgets/canvas.js";
 import { held, pointed } from "../state.js";
 import { axisFace, chosen, faceColour } from "./shown.js";
@@ -22,7 +22,7 @@ const width = signal(0);
 /** Tensors by bytes; where the device holds flat units alone, those by elements. @param {Api.Sharding} answer @returns {Area[]} */
 function areasOf({ tensors, units }) {
     const list = tensors.length > 0
-        ? tensors.map(({ name, layer, shards }) => ({ name, layer, size: bytesOf([{ shards }]), words: (/** @type {number} */ of) => scaled(of, "B") }))
+        ? tensors.map(({ name, layer, shards }) => ({ name, layer, size: bytesOf([{ shards }]), words: storedSize }))
         : units.map(({ name, layer, shards }) => ({ name, layer, size: heldOf(shards), words: (/** @type {number} */ of) => `${exact(of)} elements` }));
     return list.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
 }

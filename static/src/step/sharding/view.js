@@ -6,6 +6,7 @@ import { placesData } from "../exported.js";
 import { holders, places } from "../state.js";
 import { estimate } from "../bytes.js";
 import { requestText } from "../../state/store.js";
+import { storedSize } from "../../state/prefs.js";
 import { exact, scaled, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Chips } from "../../widgets/chips.js";
@@ -65,7 +66,7 @@ function Readout() {
     const each = [...new Set(bytes.values())];
     const shards = bytes.size > 0 ? ` ${holders.value.name} is held by ${exact(all.length)} ${
         all.length === 1 ? "device" : "devices"}, ${exact(same.size)} with this very slice: ${
-        each.slice(0, 3).map((size) => scaled(size, "B")).join(", ")} each.` : "";
+        each.slice(0, 3).map(storedSize).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
             ${place === null ? `${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node.`
