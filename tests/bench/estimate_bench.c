@@ -64,7 +64,7 @@ evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *pr
     return (sl_clock_now_s() - start_s) / rounds;
 }
 
-/* Llama 3 405B over 16 stages: the memory of every rank, kinds priced before and every time. */
+/* The memory of a plan, kinds priced before: of every rank, or of those alone that may need most. */
 static double
 memory_s(const sl_question *q, const sl_combination *c, const sl_priced *priced, bool fullest_only,
          int rounds)
@@ -195,6 +195,7 @@ main(int argc, char **argv)
 
     const double price_s = prices_s(&q, &c, &priced);
     const double evaluate_s = evaluations_s(&q, &c, &priced, ROUNDS);
+    const double fullest_s = memory_s(&q, &c, &priced, true, ROUNDS);
     const double check_s = checks_s(&q, false, ROUNDS);
     const double cut_s = checks_s(&q, true, ROUNDS);
     const double answer_s = answers_s(&q);
@@ -202,6 +203,8 @@ main(int argc, char **argv)
     printf("pricing all layer kinds   %8.2f us   1.0\n", 1e6 * price_s);
     printf("one plan, kinds priced    %8.2f us   %.2f of pricing\n", 1e6 * evaluate_s,
            evaluate_s / price_s);
+    printf("... of it memory          %8.2f us   %.2f of pricing\n", 1e6 * fullest_s,
+           fullest_s / price_s);
     printf("its check                 %8.2f us   %.2f of pricing\n", 1e6 * check_s,
            check_s / price_s);
     printf("... of another cut        %8.2f us   %.2f of pricing\n", 1e6 * cut_s, cut_s / price_s);
