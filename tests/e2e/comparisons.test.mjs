@@ -161,13 +161,15 @@ test('stages of zero need less and less, and replicas alone keep a copy elsewher
     assert.equal(column(answer, 'dp').refused.code, 'one_node');
 });
 
-test('what is recommended fits, in no more than three percent longer than what is fastest', async () => {
+test('what is recommended fits as surely as any, in no more than three percent longer than what is fastest of those', async () => {
     for (const parts of [{}, { config: large, cluster: { nodes: 16 },
         workload: { sequence_length: 4096, global_batch_size: 512 } }]) {
         const { strategies, recommendation } = await compared(parts);
-        const fitting = strategies.filter(({ fits }) => fits);
         const best = strategies.find(({ name }) => name === recommendation.strategy);
         assert.ok(best.fits);
+        const sure = strategies.filter(({ fits, fits_certain }) => fits && fits_certain);
+        assert.equal(best.fits_certain, sure.length > 0);
+        const fitting = sure.length > 0 ? sure : strategies.filter(({ fits }) => fits);
         for (const { time } of fitting)
             assert.ok(best.time.step_s <= recommendation.alike_ratio * time.step_s);
         assert.match(recommendation.reason, /\d s a step/);
@@ -178,14 +180,26 @@ test('what is recommended fits, in no more than three percent longer than what i
     }
 });
 
+/** A cluster whose devices hold what a plan needs, and a byte more. */
+const tightFor = ({ memory }) => ({ memory_bytes: memory.device_total_bytes + 2 ** 30 + 1, reserved_bytes: 2 ** 30 });
+
 test('a recommendation that fits narrowly says so', async () => {
-    const { strategies: [{ memory }], recommendation } = await compared({ strategies: ['ddp'] });
+    const closed = { strategies: ['ddp'], workload: { micro_batch_size: 1, recompute: 'none' } };
+    const { strategies: [roomy], recommendation } = await compared(closed);
     assert.doesNotMatch(recommendation.reason, /narrowly/);
-    const cluster = { memory_bytes: memory.device_total_bytes + 2 ** 30 + 1, reserved_bytes: 2 ** 30 };
-    const { strategies: [tight], recommendation: risky } = await compared({ strategies: ['ddp'], cluster });
+    assert.match(recommendation.reason, /the fastest that surely fits;/);
+    const { strategies: [tight], recommendation: risky } = await compared({ ...closed, cluster: tightFor(roomy) });
     assert.deepEqual([tight.fits, tight.fits_certain, risky.strategy], [true, false, 'ddp']);
-    assert.match(risky.reason, /It fits narrowly/);
+    assert.match(risky.reason, /the fastest that fits;.*It fits narrowly/);
     assert.ok(tight.warnings.some(({ code }) => code === 'little_room'));
+});
+
+test('a strategy takes what fits surely before what is faster and may not fit', async () => {
+    const { strategies: [roomy] } = await compared({ strategies: ['ddp'] });
+    const { strategies: [tight] } = await compared({ strategies: ['ddp'], cluster: tightFor(roomy) });
+    assert.deepEqual([tight.fits, tight.fits_certain], [true, true]);
+    assert.ok(tight.memory.device_total_bytes < roomy.memory.device_total_bytes);
+    assert.ok(tight.time.step_s > roomy.time.step_s);
 });
 
 test('where nothing fits, that is said with what lacks least', async () => {

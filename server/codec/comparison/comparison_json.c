@@ -138,18 +138,20 @@ reason_say(const sl_comparison *c, char *out, size_t size)
     const sl_number_text step = step_say(best);
     const double free_gib = (double)best->headroom_bytes / SL_GIB_BYTES;
     const double usable_gib = (double)best->usable_bytes / SL_GIB_BYTES;
+    const char *const fits = best->fits_certain ? "surely fits" : "fits";
     plan_say(c, c->recommended, chosen);
     plan_say(c, c->fastest, other);
     if (c->recommended == c->fastest)
         (void)sl_text_format(out, size,
-                             "%s: %s s a step with %.1f of %.1f GiB free, the fastest that fits; "
+                             "%s: %s s a step with %.1f of %.1f GiB free, the fastest that %s; "
                              "nothing simpler comes within %.0f %% of it.%s",
-                             chosen, step.text, free_gib, usable_gib, tolerance, caution_of(best));
+                             chosen, step.text, free_gib, usable_gib, fits, tolerance,
+                             caution_of(best));
     else
         (void)sl_text_format(out, size,
                              "%s: %s s a step with %.1f of %.1f GiB free. %s is the fastest that "
-                             "fits, by %.1f %%, and harder to adopt.%s",
-                             chosen, step.text, free_gib, usable_gib, other,
+                             "%s, by %.1f %%, and harder to adopt.%s",
+                             chosen, step.text, free_gib, usable_gib, other, fits,
                              100.0 * (step_s / c->strategies[c->fastest].time.step_s - 1.0),
                              caution_of(best));
 }

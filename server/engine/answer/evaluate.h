@@ -71,6 +71,13 @@ bool sl_evaluate_explained(const sl_question *question, const sl_combination *co
  * that it fits, or that it does not. What is outside the allocator is as large at either end. */
 bool sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes);
 
+/** How surely a plan fits: 2 at both ends of its interval, 1 by its peak alone, 0 not. */
+static inline int
+sl_sureness(bool fits, bool fits_certain)
+{
+    return fits ? 1 + fits_certain : 0;
+}
+
 /** The step of a combination, which some device holds, at the end of the range of clocks and links;
  * it is evaluated in `scratch`. */
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,

@@ -27,11 +27,10 @@ typedef struct trial {
     sl_estimate *out;
 } trial;
 
-/* 2: fits at both ends of its interval, 1: by its peak, 0: not. */
 static int
 sureness(const sl_fix *fix)
 {
-    return fix->fits ? 1 + fix->fits_certain : 0;
+    return sl_sureness(fix->fits, fix->fits_certain);
 }
 
 /* What fits first, and of that what needs no more nodes, what computes the same, what fits surely,

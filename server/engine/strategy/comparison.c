@@ -121,28 +121,35 @@ typedef struct pick {
     int fastest, chosen;
 } pick;
 
+/* What a plan must have to be recommended. */
+typedef struct demand {
+    bool complete; /* all of its time */
+    bool sure;     /* to fit at both ends of its interval */
+} demand;
+
 static bool
-competes(const sl_comparison *c, uint32_t i, uint32_t situations, bool complete)
+competes(const sl_comparison *c, uint32_t i, uint32_t situations, demand d)
 {
     const sl_entry *entry = &c->strategies[i];
 
     return c->asked[i] && i != SL_STRATEGY_GIVEN && entry->legal && entry->fits &&
-           (suited[i] & situations) != 0 && !(complete && entry->time_incomplete);
+           (suited[i] & situations) != 0 && !(d.complete && entry->time_incomplete) &&
+           !(d.sure && !entry->fits_certain);
 }
 
 /* Of equals the later: on one device dp and ddp are the same, and PyTorch advises the latter. */
 static pick
-pick_among(const sl_comparison *c, uint32_t situations, bool complete)
+pick_among(const sl_comparison *c, uint32_t situations, demand d)
 {
     pick p = {SL_NOTHING, SL_NOTHING};
 
     for (uint32_t i = 0; i < SL_STRATEGY_COUNT; i++)
-        if (competes(c, i, situations, complete) &&
+        if (competes(c, i, situations, d) &&
             (p.fastest == SL_NOTHING ||
              c->strategies[i].time.step_s <= c->strategies[p.fastest].time.step_s))
             p.fastest = (int)i;
     for (uint32_t i = 0; i < SL_STRATEGY_COUNT; i++) {
-        if (!competes(c, i, situations, complete) ||
+        if (!competes(c, i, situations, d) ||
             c->strategies[i].time.step_s >
                 SL_COMPARISON_ALIKE_RATIO * c->strategies[p.fastest].time.step_s)
             continue;
@@ -160,9 +167,12 @@ pick_among(const sl_comparison *c, uint32_t situations, bool complete)
 static pick
 pick_best(const sl_comparison *c, uint32_t situations)
 {
-    const pick complete = pick_among(c, situations, true);
+    static const demand falling[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+    pick p = {SL_NOTHING, SL_NOTHING};
 
-    return complete.chosen != SL_NOTHING ? complete : pick_among(c, situations, false);
+    for (size_t i = 0; i < sizeof falling / sizeof *falling && p.chosen == SL_NOTHING; i++)
+        p = pick_among(c, situations, falling[i]);
+    return p;
 }
 
 static void
@@ -227,16 +237,19 @@ sl_comparison_answer(const sl_comparison_ask *ask, sl_estimate *scratch, sl_esti
     recommend(out);
 }
 
-/* What trains most first; of the same method the faster. */
+/* What trains most first; of the same method what fits surely, then the faster. */
 static bool
 is_before(const sl_tuning_comparison *c, uint32_t a, int b)
 {
-    const sl_tuning_method of_a = c->choices[a].method;
-
     if (b == SL_NOTHING)
         return true;
-    return of_a != c->choices[b].method ? of_a < c->choices[b].method
-                                        : c->entries[a].time.step_s < c->entries[b].time.step_s;
+
+    const sl_tuning_method of_a = c->choices[a].method, of_b = c->choices[b].method;
+    const sl_entry *const entry = &c->entries[a], *const other = &c->entries[b];
+    if (of_a != of_b)
+        return of_a < of_b;
+    return entry->fits_certain != other->fits_certain ? entry->fits_certain
+                                                      : entry->time.step_s < other->time.step_s;
 }
 
 void

@@ -49,7 +49,7 @@ typedef struct sl_comparison {
     bool asked[SL_STRATEGY_COUNT]; /* the caller's: the others are left alone */
     sl_entry strategies[SL_STRATEGY_COUNT];
     int recommended; /* sl_strategy; SL_NOTHING when none fits */
-    int fastest;     /* of those that fit */
+    int fastest;     /* of those that fit as surely */
     int nearest;     /* when none fits: that which lacks least */
     bool placed;     /* the next two are known */
     sl_situation situation;
@@ -61,8 +61,9 @@ typedef struct sl_comparison {
 bool sl_strategy_suits(sl_strategy strategy, sl_situation situation);
 
 /**
- * Fills out->strategies where asked, and the recommendation: of the plans that fit, those within 3
- * % of the fastest step, of these the least complex, of these the fastest. GIVEN is never
+ * Fills out->strategies where asked, each with the degrees of its fastest plan that fits surely,
+ * and the recommendation: of the plans that fit surely (of those that fit, where none does), those
+ * within 3 % of the fastest step, of these the least complex, of these the fastest. GIVEN is never
  * recommended, nor what lacks a part of its time while another plan fits.
  * Both estimates are the caller's to lend.
  */
@@ -79,7 +80,8 @@ typedef struct sl_tuning_comparison {
 
 /**
  * Every way of fine-tuning under the plan of the question, and the recommendation: the method that
- * trains most of those that fit, full before LoRA before QLoRA, in its fastest form.
+ * trains most of those that fit, full before LoRA before QLoRA, in the fastest of its forms that
+ * fit surely.
  */
 void sl_tuning_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *answer,
                       sl_tuning_comparison *out);

@@ -47,7 +47,8 @@ typedef struct search {
     bool settled;      /* the next is: with the first legal plan */
     sl_combination at; /* its facts hold for all plans of the strategy */
     sl_estimate *scratch;
-    bool found, fits;
+    bool found;
+    int sureness;
     double step_s;
     uint64_t total_bytes;
     sl_question best;
@@ -125,14 +126,14 @@ keep_if_better(search *s, const sl_question *tried)
     const sl_memory *memory = &s->scratch->memory;
     const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
     const double step_s = s->scratch->time.step_s;
-    const bool fits = s->scratch->fits;
+    const int sureness = sl_sureness(s->scratch->fits, s->scratch->fits_certain);
 
-    if (s->found && (s->fits != fits ? s->fits
-                     : fits          ? s->step_s <= step_s
-                                     : s->total_bytes <= total))
+    if (s->found && (s->sureness != sureness ? s->sureness > sureness
+                     : sureness > 0          ? s->step_s <= step_s
+                                             : s->total_bytes <= total))
         return;
     s->found = true;
-    s->fits = fits;
+    s->sureness = sureness;
     s->step_s = step_s;
     s->total_bytes = total;
     s->best = *tried;
