@@ -7,6 +7,7 @@
 #include "intake/elements.h"
 #include "intake/passed_keys.h"
 #include "intake/yaml_scalar.h"
+#include "intake/yaml_skim.h"
 
 enum { LIST_DEPTH_MAX = 4 };
 
@@ -390,16 +391,32 @@ take_event(walk *w, const yaml_event_t *event, sl_errors *err)
     return SL_OK;
 }
 
+/* A yaml_read_handler_t. */
+static int
+read_skimmed(void *skim, unsigned char *bytes, size_t size, size_t *read)
+{
+    *read = sl_yaml_skim_read(skim, bytes, size);
+    return 1;
+}
+
 /* The whole stream. w: list, most, visit and context are set. */
 static sl_code
 walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
 {
+    sl_yaml_skim *const skim =
+        w->is_read != NULL ? sl_yaml_skim_new(text, size, w->list, w->is_read) : NULL;
     sl_code code = SL_OK;
     bool over = false;
 
-    if (yaml_parser_initialize(&w->parser) == 0)
+    if ((w->is_read != NULL && skim == NULL) || yaml_parser_initialize(&w->parser) == 0) {
+        sl_yaml_skim_free(skim);
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
-    yaml_parser_set_input_string(&w->parser, (const unsigned char *)(size > 0 ? text : ""), size);
+    }
+    if (skim != NULL)
+        yaml_parser_set_input(&w->parser, read_skimmed, skim);
+    else
+        yaml_parser_set_input_string(&w->parser, (const unsigned char *)(size > 0 ? text : ""),
+                                     size);
     sl_buffer_init(&w->document.json, w->most);
     sl_buffer_init(&w->element.json, w->most);
     sl_passed_keys_init(&w->keys, 2 * w->most); /* of an element and of what is around it */
@@ -417,6 +434,7 @@ walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
     sl_buffer_clear(&w->element.json);
     sl_buffer_clear(&w->document.json);
     yaml_parser_delete(&w->parser);
+    sl_yaml_skim_free(skim);
     return code;
 }
 
