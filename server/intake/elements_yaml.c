@@ -9,7 +9,7 @@
 #include "intake/yaml_scalar.h"
 #include "intake/yaml_skim.h"
 
-enum { LIST_DEPTH_MAX = 4 };
+enum { LIST_DEPTH_MAX = 4, READ_BYTES = 4096 };
 
 /* A collection that is open. */
 typedef struct level {
@@ -18,6 +18,7 @@ typedef struct level {
     bool value_is_next; /* of a mapping: its last key has none yet */
     bool filled;        /* its JSON holds something */
     size_t keys_from;   /* of its keys that are passed over */
+    uint32_t line;
 } level;
 
 /* JSON on its way, and what is left out of it. */
@@ -75,13 +76,41 @@ too_deep(const yaml_event_t *event, sl_errors *err)
 }
 
 static sl_code
-malformed(const yaml_parser_t *parser, sl_errors *err)
+out_of_memory(sl_errors *err)
 {
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
+}
+
+/* How many lines end in what the parser was given before that byte; its own mark is still where it
+ * understood the last one. */
+static size_t
+lines_before(const walk *w, const char *text, size_t size, size_t offset)
+{
+    unsigned char bytes[READ_BYTES];
+    sl_yaml_skim *const skim = sl_yaml_skim_new(text, size, w->list, w->is_read);
+    size_t lines = 0, read = skim != NULL ? sizeof bytes : 0;
+
+    while (read > 0 && offset > 0) {
+        read = sl_yaml_skim_read(skim, bytes, offset < sizeof bytes ? offset : sizeof bytes);
+        for (size_t i = 0; i < read; i++)
+            lines += bytes[i] == '\n';
+        offset -= read;
+    }
+    sl_yaml_skim_free(skim);
+    return lines;
+}
+
+static sl_code
+malformed(const walk *w, const char *text, size_t size, sl_errors *err)
+{
+    const yaml_parser_t *const parser = &w->parser;
+
     if (parser->error == YAML_MEMORY_ERROR)
-        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
-    const bool unread = parser->error == YAML_READER_ERROR;
-    return sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line %zu: %s",
-                   (unread ? parser->mark.line : parser->problem_mark.line) + 1,
+        return out_of_memory(err);
+    const size_t line = parser->error == YAML_READER_ERROR
+                            ? lines_before(w, text, size, parser->problem_offset)
+                            : parser->problem_mark.line;
+    return sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line %zu: %s", line + 1,
                    parser->problem != NULL ? parser->problem : "not YAML");
 }
 
@@ -302,8 +331,10 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
                           (w->list == NULL ? w->depth == 0 : w->wanted && w->depth > 0);
     begin_node(w, event);
     w->wanted = false;
-    w->open[w->depth++] =
-        (level){.mapping = mapping, .elements = elements, .keys_from = w->keys.text.size};
+    w->open[w->depth++] = (level){.mapping = mapping,
+                                  .elements = elements,
+                                  .keys_from = w->keys.text.size,
+                                  .line = line_of(event)};
     if (elements) {
         w->around = w->depth;
         w->listed = w->found = true;
@@ -314,12 +345,11 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
 }
 
 static sl_code
-close_level(walk *w, const yaml_event_t *event, sl_errors *err)
+close_level(walk *w, sl_errors *err)
 {
     assert(w->depth > 0);
     const level closed = w->open[--w->depth];
-    const sl_code code =
-        sl_passed_keys_end(&w->keys, closed.keys_from, (uint32_t)event->end_mark.line + 1, err);
+    const sl_code code = sl_passed_keys_end(&w->keys, closed.keys_from, closed.line, err);
     if (code != SL_OK)
         return code;
     if (closed.elements) {
@@ -380,7 +410,7 @@ take_event(walk *w, const yaml_event_t *event, sl_errors *err)
         return open_level(w, event, event->type == YAML_MAPPING_START_EVENT, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return close_level(w, event, err);
+        return close_level(w, err);
     case YAML_ALIAS_EVENT:
         return refuse(event, "aliases are not read", err);
     case YAML_NO_EVENT:
@@ -403,27 +433,22 @@ read_skimmed(void *skim, unsigned char *bytes, size_t size, size_t *read)
 static sl_code
 walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
 {
-    sl_yaml_skim *const skim =
-        w->is_read != NULL ? sl_yaml_skim_new(text, size, w->list, w->is_read) : NULL;
+    sl_yaml_skim *const skim = sl_yaml_skim_new(text, size, w->list, w->is_read);
     sl_code code = SL_OK;
     bool over = false;
 
-    if ((w->is_read != NULL && skim == NULL) || yaml_parser_initialize(&w->parser) == 0) {
+    if (skim == NULL || yaml_parser_initialize(&w->parser) == 0) {
         sl_yaml_skim_free(skim);
-        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
+        return out_of_memory(err);
     }
-    if (skim != NULL)
-        yaml_parser_set_input(&w->parser, read_skimmed, skim);
-    else
-        yaml_parser_set_input_string(&w->parser, (const unsigned char *)(size > 0 ? text : ""),
-                                     size);
+    yaml_parser_set_input(&w->parser, read_skimmed, skim);
     sl_buffer_init(&w->document.json, w->most);
     sl_buffer_init(&w->element.json, w->most);
     sl_passed_keys_init(&w->keys, 2 * w->most); /* of an element and of what is around it */
     while (code == SL_OK && !over) {
         yaml_event_t event;
         if (yaml_parser_parse(&w->parser, &event) == 0) {
-            code = malformed(&w->parser, err);
+            code = malformed(w, text, size, err);
             break;
         }
         over = event.type == YAML_STREAM_END_EVENT;

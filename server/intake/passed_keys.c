@@ -82,7 +82,7 @@ sl_passed_keys_end(sl_passed_keys *keys, size_t from, uint32_t line, sl_errors *
     for (size_t i = 1; i < count; i++)
         if (strcmp(keys->sorted[i - 1], keys->sorted[i]) == 0)
             return sl_fail(err, SL_E_SYNTAX, "duplicate_key", "",
-                           "the mapping that ends in line %u has the key \"%.60s\" twice", line,
+                           "the mapping from line %u has the key \"%.60s\" twice", line,
                            keys->sorted[i]);
     return SL_OK;
 }

@@ -21,7 +21,7 @@ void sl_passed_keys_clear(sl_passed_keys *keys);
 void sl_passed_keys_add(sl_passed_keys *keys, const char *key, size_t size);
 
 /** The innermost mapping ends: its keys, which are those from `from`, a size of the text, are taken
- * back. `line`: where it ends. SL_E_SYNTAX duplicate_key; SL_E_MEMORY. */
+ * back. `line`: where it begins. SL_E_SYNTAX duplicate_key; SL_E_MEMORY. */
 sl_code sl_passed_keys_end(sl_passed_keys *keys, size_t from, uint32_t line,
                            sl_errors *err) SL_MUST_CHECK;
 

@@ -32,10 +32,25 @@ wide_character(const char *at, size_t left)
     return size;
 }
 
+/* Whether eight bytes are of ASCII's printable characters: none is over '~' or under a blank. */
+static bool
+are_printable(const char *at)
+{
+    const uint64_t ones = UINT64_MAX / 0xFF;
+    uint64_t bytes = 0;
+
+    memcpy(&bytes, at, sizeof bytes);
+    return (((bytes + ones) | (bytes - ones * ' ') | bytes) & ones * 0x80) == 0;
+}
+
 static bool
 is_printable(const char *at, const char *end)
 {
     while (at < end) {
+        if (end - at >= 8 && are_printable(at)) {
+            at += 8;
+            continue;
+        }
         if (*at >= ' ' && *at <= '~') {
             at++;
             continue;
@@ -192,12 +207,11 @@ column_behind(const sl_yaml_block *b)
 }
 
 /* Literal and folded scalars, behind their mark: lines that begin where the first does, or further
- * right. */
+ * right. One that keeps the empty lines behind it ("+") would take in lines that were emptied. */
 static bool
 pass_literal(sl_yaml_block *b, const char *at)
 {
-    if (at < b->line.end && (*at == '-' || *at == '+'))
-        at++;
+    at += at < b->line.end && *at == '-';
     if (at < b->line.end)
         return false;
     const uint32_t column = column_behind(b);

@@ -44,17 +44,27 @@ is_wanted(const sl_yaml_block *block, const sl_yaml_step *step, const char *list
     return named && step->item_depth == 2 && block->open[0].mapping;
 }
 
+/* Behind the marks of the document's beginning, which may follow comments. */
+static void
+pass_marks(sl_yaml_skim *s)
+{
+    static const char mark[] = "---\n";
+    const size_t length = sizeof mark - 1;
+    sl_yaml_block *const block = &s->block;
+
+    while (block->depth == 0 && (size_t)(block->end - block->at) >= length &&
+           memcmp(block->at, mark, length) == 0)
+        block->at += length;
+}
+
 /* Stands before the first element then; false where the text has no such list beyond doubt. */
 static bool
 find_list(sl_yaml_skim *s, const char *list)
 {
-    static const char begin[] = "---\n";
     sl_yaml_step step;
     bool named = false;
 
-    if ((size_t)(s->end - s->at) >= sizeof begin - 1 && memcmp(s->at, begin, sizeof begin - 1) == 0)
-        s->block.at += sizeof begin - 1;
-    while (sl_yaml_block_step(&s->block, &step)) {
+    for (pass_marks(s); sl_yaml_block_step(&s->block, &step); pass_marks(s)) {
         if (is_wanted(&s->block, &step, list, named)) {
             s->list_depth = step.item_depth;
             s->at = step.from;
@@ -73,7 +83,7 @@ find_list(sl_yaml_skim *s, const char *list)
 sl_yaml_skim *
 sl_yaml_skim_new(const char *text, size_t size, const char *list, sl_member_read is_read)
 {
-    assert((text != NULL || size == 0) && is_read != NULL);
+    assert(text != NULL || size == 0);
 
     sl_yaml_skim *const s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -83,8 +93,8 @@ sl_yaml_skim_new(const char *text, size_t size, const char *list, sl_member_read
     s->is_read = is_read;
     s->block = sl_yaml_block_new(text, size);
     sl_buffer_init(&s->element, ELEMENT_MAX_BYTES);
-    s->whole = size == 0 || !find_list(s, list);
-    s->ready_bytes = (size_t)(s->at - text);
+    s->whole = size == 0 || is_read == NULL || !find_list(s, list);
+    s->ready_bytes = s->whole ? 0 : (size_t)(s->at - text);
     return s;
 }
 
@@ -207,12 +217,16 @@ sl_yaml_skim_read(sl_yaml_skim *skim, unsigned char *bytes, size_t size)
 {
     assert(skim != NULL && bytes != NULL);
 
-    if (skim->ready_bytes == 0 && skim->at < skim->end)
-        prepare(skim);
-    const size_t read = skim->ready_bytes < size ? skim->ready_bytes : size;
-    if (read > 0)
-        memcpy(bytes, skim->ready, read);
-    skim->ready += read;
-    skim->ready_bytes -= read;
+    size_t read = 0;
+    while (read < size && (skim->ready_bytes > 0 || skim->at < skim->end)) {
+        if (skim->ready_bytes == 0)
+            prepare(skim);
+        const size_t left = size - read;
+        const size_t next = skim->ready_bytes < left ? skim->ready_bytes : left;
+        memcpy(bytes + read, skim->ready, next);
+        skim->ready += next;
+        skim->ready_bytes -= next;
+        read += next;
+    }
     return read;
 }

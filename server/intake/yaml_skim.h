@@ -12,13 +12,13 @@ typedef struct sl_yaml_skim sl_yaml_skim;
 
 /**
  * Of the elements of the list that is called `list` in the root, or is the root where that is NULL.
- * The text is borrowed. NULL: no memory.
+ * is_read: NULL reads all. The text is borrowed. NULL: no memory.
  */
 sl_yaml_skim *sl_yaml_skim_new(const char *text, size_t size, const char *list,
                                sl_member_read is_read) SL_MUST_CHECK;
 void sl_yaml_skim_free(sl_yaml_skim *skim); /* NULL is fine */
 
-/** The next bytes, at most `size`; 0: no more. */
+/** The next bytes, `size` of them but at the end. */
 size_t sl_yaml_skim_read(sl_yaml_skim *skim, unsigned char *bytes, size_t size);
 
 #endif

@@ -93,7 +93,7 @@ what_nobody_reads_is_left_out(void)
                     "2:{\"b\":{\"own\":3},\"c\":\"own\"}\n");
     /* It is checked all the same. */
     expect_fault("items:\n- images: {a: 1,\n    b: 2, a: 3}\n", SL_E_SYNTAX, "duplicate_key",
-                 "the mapping that ends in line 3 has the key \"a\" twice");
+                 "the mapping from line 2 has the key \"a\" twice");
     expect_fault("items:\n- {images: 1, a: 2, images: 3}\n", SL_E_SYNTAX, "duplicate_key", NULL);
     expect_fault("images: 1\nitems: []\nimages: 3\n", SL_E_SYNTAX, "duplicate_key", NULL);
     expect_elements("items: [{images: {a: {a: 1}, b: {a: 2}}}, {images: {a: 3}}]\n", "items", true,
