@@ -7,6 +7,9 @@
 #include "intake/elements.h"
 #include "intake/merge.h"
 
+/* The largest slice of MIG that is not the whole has half of the memory; names round it. */
+static const double SLICE_SHARE = 0.6;
+
 /* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
 static void
 spec_pointer(const sl_draft *draft, uint32_t index, const char *field, char out[64])
@@ -69,6 +72,25 @@ note_name(const sl_merge *m, uint32_t index)
             "\"%.60s\" is not in the catalogue: choose a part like it, or add it as a "
             "private one",
             name);
+}
+
+/* A name that says so little memory is that of a slice, as sites call the types of MIG, yet it does
+ * not say of how much of a device: "gpu:a100_10gb:7". */
+static void
+note_small(const sl_merge *m, const sl_draft_pool *pool, double count, const char *pointer)
+{
+    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    const double bytes = name != NULL ? sl_part_name_bytes(name) : 0.0;
+    bool small = bytes > 0 && pool->candidate_count > 0 && !pool->candidates_near;
+
+    for (uint32_t i = 0; i < pool->candidate_count; i++)
+        small =
+            small && bytes < SLICE_SHARE * (double)pool->candidates[i]->accelerator.memory_bytes;
+    if (small)
+        sl_draft_note_add(m->draft, m->arena, "slices_by_name", true, pointer,
+                          "no part called \"%.60s\" has so little memory: slices, it seems, of how "
+                          "many devices is not said, and the %.0f of a node count as whole ones",
+                          name, count);
 }
 
 static void
@@ -140,6 +162,7 @@ note_pool(const sl_merge *m, uint32_t index)
         sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
                           "no file says how many accelerators a node of pool %s has", pool->name);
     note_excess(m, pool, count, pointer);
+    note_small(m, pool, count, pointer);
     if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
         fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
             SL_DEVICE_MEMORY_SHARE * memory->fact.number)

@@ -9,6 +9,9 @@
 
 enum { CLASSES_MAX = SL_FINDINGS_KINDS_MAX };
 
+/* Of NVLink 2 to 4, one way; later generations and other makers' links carry more. */
+static const double LINK_BYTES_PER_S = 25e9;
+
 /* A format that is none of ours, as tests have them, comes last. */
 static uint32_t
 rank_of(const sl_findings *findings, uint16_t file)
@@ -251,11 +254,25 @@ as_many(const sl_class *a, const sl_class *b)
     return here <= 0 || there <= 0 || here == there;
 }
 
+/* Whether one of its parts has room for so many links: none carries less than LINK_BYTES_PER_S.
+ * NV18 is not of the A100 that stands beside an H100. */
+static bool
+has_room_for(const sl_class *class, double links)
+{
+    for (uint32_t i = 0; i < class->candidate_count; i++) {
+        const double all = class->candidates[i]->accelerator.scale_up_bytes_per_s;
+        if (all <= 0 || links * LINK_BYTES_PER_S <= all)
+            return true;
+    }
+    return class->candidate_count == 0 || class->candidates_near;
+}
+
 /* Whether a node that nobody named can be one of the class. */
 static bool
 can_be_of(const sl_class *nameless, const sl_class *class)
 {
-    return sl_class_has_accelerators(class) && alike(nameless, class) && as_many(nameless, class);
+    return sl_class_has_accelerators(class) && alike(nameless, class) && as_many(nameless, class) &&
+           has_room_for(class, sl_value_number(&nameless->value[SL_FIELD_LINKS]));
 }
 
 /* Whether it can be, where only a label names the class its part, which may mean something else. */

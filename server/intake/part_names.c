@@ -138,6 +138,17 @@ sl_part_names_have(const sl_part_names *names, double stated_bytes)
     return false;
 }
 
+double
+sl_part_name_bytes(const char *name)
+{
+    assert(name != NULL);
+
+    const size_t length = strlen(name);
+    double bytes = 0.0;
+    (void)size_word(name, &bytes);
+    return length > 0 && tolower((unsigned char)name[length - 1]) == 'b' ? bytes : 0.0;
+}
+
 bool
 sl_part_name_is_short(const char *name)
 {

@@ -44,6 +44,9 @@ bool sl_part_is_stated(double stated_bytes, const sl_part *part);
 /** Whether any part of the catalogue may be stated to have that memory. */
 bool sl_part_names_have(const sl_part_names *names, double stated_bytes);
 
+/** The memory, with its unit, that a name ends in: of 10 GiB "a100_10gb"; 0: none. */
+double sl_part_name_bytes(const char *name);
+
 /** A letter and a number, "a10", "b200", "l40s": the name of a part, or of a place in a hall. */
 bool sl_part_name_is_short(const char *name);
 

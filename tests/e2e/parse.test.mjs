@@ -161,6 +161,30 @@ test('a share of a card is told and not planned with, all of one counts', async 
     assert.ok(whole.json.warnings.some(({ code }) => code === 'vgpu_whole'));
 });
 
+test('links of one machine are not taken for another part that has fewer', async () => {
+    const matrix = `\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-55\nGPU1\tNV18\t X \t0-55\n`;
+    const { body, type } = form({ 'topo.txt': matrix,
+        'nodes.txt': 'NodeName=new Gres=gpu:h100-sxm5-80gb:2 State=IDLE\n\n'
+            + 'NodeName=old Gres=gpu:a100-sxm4-80gb:2 State=IDLE\n' });
+    const { json, text } = await parse(body, { type });
+    assert.deepEqual(json.pools.map(({ accelerator, fields }) => [accelerator, fields.links?.value]),
+        [['nvidia-h100-sxm5-80gb', 18], ['nvidia-a100-sxm4-80gb', undefined]], text);
+});
+
+test('a type with the memory of a slice is told, and no plan is made on it unasked', async () => {
+    const gres = (type) => `NodeName=n1 Gres=gpu:${type}:7 State=IDLE RealMemory=500000\n`;
+    for (const type of ['a100_10gb', 'h100_nvl_12gb']) {
+        const { json, text } = await parse(gres(type));
+        const [told] = json.warnings.filter(({ code }) => code === 'slices_by_name');
+        assert.match(told?.message ?? text, /the 7 of a node count as whole ones/);
+        assert.equal((await parse(gres(type), { query: '?strict=true' })).status, 422);
+    }
+    for (const type of ['a100_80gb', 'a100_40gb', 'a100', 'h100_nvl_94gb', 'v100_16gb']) {
+        const { json, text } = await parse(gres(type));
+        assert.ok(json.warnings.every(({ code }) => code !== 'slices_by_name'), text);
+    }
+});
+
 test('gzip is read as what it holds', async () => {
     const { status, json } = await parse(gzipSync(nodes),
         { type: 'application/gzip', headers: { 'Content-Encoding': 'gzip' } });
