@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "yaml_compared.h"
 
-enum { DRAWS = 10000, TEXT_BYTES = 1 << 16 };
+enum { DRAWS = 4000, TEXT_BYTES = 1 << 16 };
 
 /* What libyaml is given of a text. */
 static sl_buffer
