@@ -111,9 +111,8 @@ sl_yaml_skim_free(sl_yaml_skim *skim)
 static bool
 note_key(sl_yaml_skim *s, const sl_yaml_step *step)
 {
-    const uint32_t number = s->block.open[step->key_depth - 1].number;
-    const uint64_t hash = sl_hash_quick(sl_hash_quick(SL_QUICK_HASH_START, &number, sizeof number),
-                                        step->key, step->key_size);
+    const uint32_t mapping = s->block.open[step->key_depth - 1].number;
+    const uint64_t hash = sl_hash_quick(SL_QUICK_HASH_START + mapping, step->key, step->key_size);
 
     for (uint64_t i = 0; i < PROBES_MAX; i++) {
         slot *const at = &s->keys[(hash + i) % SLOTS];
