@@ -56,6 +56,7 @@ typedef struct flow {
     double gone_s[SL_MODEL_LAYERS_MAX];
     double bucket;                        /* elements of gradients that go together */
     double waiting, reduce_s, replicas_s; /* gradients that are there and have not gone */
+    double summing_s; /* from when on copies of the states are summed over links of their own */
 } flow;
 
 /* What travels for a pass runs beside the one before it, as far as that goes: the one before that has
@@ -100,8 +101,10 @@ reduce(flow *f)
         s[DATA] = sl_larger(s[DATA], s[PASSES]) + f->reduce_s;
     if (f->replicas_s > 0.0 && f->how.one_line)
         s[DATA] = sl_larger(s[DATA], s[PASSES]) + f->replicas_s;
-    else if (f->replicas_s > 0.0)
+    else if (f->replicas_s > 0.0) {
+        f->summing_s = s[REPLICAS] > 0.0 ? f->summing_s : s[PASSES];
         s[REPLICAS] = sl_larger(s[REPLICAS], s[DATA]) + f->replicas_s;
+    }
     f->waiting = f->reduce_s = f->replicas_s = 0.0;
 }
 
@@ -377,7 +380,8 @@ end_s(flow *f, double microbatches, bool copies, bool fetches)
 /* What a step takes of passes, and of what travels [s]. */
 typedef struct taken {
     double computing_s, data_s;
-    double replicas_s; /* over links of their own */
+    double replicas_s; /* over links of their own, from the first backward that reduces on: */
+    double later_s;    /* of computing_s, what is left then */
 } taken;
 
 /* What passes lose to what travels beside them, and it to them: of the lane that they wait for all
@@ -388,11 +392,14 @@ lost_s(const flow *f, const taken *t)
 {
     const double *s = f->at.s;
     const double both_s = sl_larger(s[PASSES], s[DATA]);
-    const double data_s =
+    double beside_s =
         f->counts ? f->at.beside_s : sl_larger(0.0, t->computing_s + t->data_s - both_s);
-    const double under_s = t->replicas_s - sl_larger(0.0, s[REPLICAS] - s[PASSES]);
-    const double beside_s = data_s + sl_larger(0.0, under_s) * t->computing_s / s[PASSES];
 
+    if (t->replicas_s > 0.0) {
+        const double left_s = s[PASSES] - f->summing_s;
+        const double under_s = t->replicas_s - sl_larger(0.0, s[REPLICAS] - s[PASSES]);
+        beside_s += sl_larger(0.0, under_s) * (t->later_s < left_s ? t->later_s / left_s : 1.0);
+    }
     return f->c->software->overlap_loss_ratio * beside_s;
 }
 
@@ -431,12 +438,13 @@ sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     f.counts = copies || data->fetch_s > 0.0;
     set_layers(&f, data);
     const double apart_s = f.how.one_line ? 0.0 : copies_s;
+    const double backward_s = t->backward.computing_s + t->again.computing_s;
     taken all = {
-        .computing_s =
-            m * (t->forward.computing_s + t->backward.computing_s + t->again.computing_s),
+        .computing_s = m * (t->forward.computing_s + backward_s),
         .data_s = gathers_s + data->reduce_s + copies_s - apart_s,
         .replicas_s = apart_s,
     };
+    all.later_s = f.how.reduces ? all.computing_s - t->forward.computing_s : backward_s;
     const double copied_s = copies ? waits_s(&f, m, true, &all) : 0.0;
     double all_s = waits_s(&f, m, false, &all);
     data->copied_s = sl_larger(0.0, copied_s - all_s);

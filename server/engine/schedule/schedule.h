@@ -199,6 +199,9 @@ typedef struct sl_busy {
     double all_s;      /* forward and backward, with what neither hides */
     double backward_s; /* of it, backward, with what is recomputed for it */
     double weight_s;   /* of that, gradients of weights that may wait */
+    /* Of forward and backward, what they wait for parameters and gradients that travel with each
+     * micro-batch. */
+    double gathers_s, reduces_s;
     sl_chunk_pass skew; /* of two chunks, how much longer the second takes than the first */
 } sl_busy;
 
