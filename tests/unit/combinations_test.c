@@ -410,14 +410,25 @@ cutting_otherwise_breaks_no_rule_that_is_left_out(void)
     sl_draw_clear();
 }
 
-/* The final figure of a plan beside the one that a search goes by: near on one stage; of a pipeline
- * near, or the answer says that it may not be. Most drawn models are of few blocks on slow links,
- * where traffic is much of a step. */
+/* Whether no rank of a pipeline is busy for much longer than the mean of all. */
+static bool
+is_balanced(const sl_estimate *e)
+{
+    static const double most = 1.05;
+    const sl_term *bubble = &e->time.terms[SL_TERM_BUBBLE - SL_TERM_FORWARD];
+
+    return e->plan.pipeline == 1 || e->plan.pipeline * sl_term_input(bubble, "slowest_busy_s") <=
+                                        most * sl_term_input(bubble, "busy_sum_s");
+}
+
+/* The final figure of a plan beside the one that a search goes by: within 2 % on one stage and where
+ * stages are balanced, within 5 % where they are not. Most drawn models are of few blocks on slow
+ * links, where traffic is much of a step. */
 static void
 timelines_are_near_their_estimates(void)
 {
     static const double near = 0.05, balanced = 0.02, coarse_mean = 0.003;
-    uint32_t alone = 0, alone_off = 0, staged = 0, staged_off = 0, said = 0;
+    uint32_t alone = 0, staged = 0, even = 0, staged_off = 0, said = 0;
     double coarse_sum = 0.0;
 
     sl_draw_models();
@@ -434,21 +445,22 @@ timelines_are_near_their_estimates(void)
         sl_timeline_simulate(&drawn.question, &answer, NULL, NULL, space, &timeline);
         const double off = fabs(log(timeline.step_s / answer.time.step_s));
         const bool coarse = sl_fixture_has_note(&answer, "closed_form_coarse");
-        expect(off <= near, "a simulated step is near its estimate");
-        expect(!coarse || answer.plan.pipeline > 1, "one stage is not said to be coarse");
-        alone += answer.plan.pipeline == 1;
-        alone_off += answer.plan.pipeline == 1 && off > balanced;
-        staged += answer.plan.pipeline > 1;
-        staged_off += answer.plan.pipeline > 1 && off > balanced;
+        const bool pipeline = answer.plan.pipeline > 1;
+        expect(off <= (is_balanced(&answer) ? balanced : near),
+               "a simulated step is near its estimate");
+        expect(!coarse || pipeline, "one stage is not said to be coarse");
+        alone += !pipeline;
+        staged += pipeline;
+        even += pipeline && is_balanced(&answer);
+        staged_off += pipeline && off > balanced;
         said += coarse;
         coarse_sum += coarse ? off : 0.0;
         free(space);
     }
-    printf("  within %.0f %%; by more than %.0f %% on one stage %u of %u are off, and %u of %u "
-           "pipelines; %u say that they may be coarse: those by %.2f %%\n",
-           100.0 * near, 100.0 * balanced, alone_off, alone, staged_off, staged, said,
-           100.0 * coarse_sum / said);
-    CU_ASSERT_TRUE(2500 * alone_off <= alone);
+    printf("  %u plans on one stage and %u of %u pipelines are balanced; %u are off by more than "
+           "%.0f %%; %u say that they may be coarse: those by %.2f %%\n",
+           alone, even, staged, staged_off, 100.0 * balanced, said, 100.0 * coarse_sum / said);
+    CU_ASSERT_TRUE(alone >= 2000 && even >= 80);
     CU_ASSERT_TRUE(300 * staged_off <= staged);
     CU_ASSERT_TRUE(24 * said <= staged);
     CU_ASSERT_TRUE(coarse_sum / said <= coarse_mean);

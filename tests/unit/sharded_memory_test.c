@@ -546,7 +546,7 @@ segments_of_a_smaller_phase_stay_reserved(void)
     sl_rank_bytes b;
     sl_rank_phase before, after;
 
-    sl_rank_measure(&one, &in_flight, 0, &b);
+    sl_rank_measure(&one, &in_flight, NULL, 0, &b);
     sl_rank_peak(&one, &b, &before);
     CU_ASSERT_TRUE(before.idle > 4.0 * b.widest_gradient);
     b.largest_block = reserved_by(&before) - 1.5 * before.idle;

@@ -94,8 +94,9 @@ note_adapter(const sl_question *question, sl_estimate *out)
         return;
     sl_note_add(
         out, true, "adapter_time",
-        "neither the unpacking of quantised weights is priced nor what adapters other than LoRA "
-        "and its kin multiply, and model FLOPs count frozen weights as if they trained");
+        "a quantised base is unpacked at the speed of memory, which kernels may not reach; what "
+        "adapters other than LoRA and its kin multiply is not priced, and model FLOPs count frozen "
+        "weights as if they trained");
     if (adapter->method == SL_ADAPTER_LORA_FA)
         sl_note_add(
             out, true, "lora_fa_input",

@@ -23,13 +23,29 @@ repeats(const sl_memory_case *c, uint32_t chunk, uint32_t r)
            (r == sl_schedule_rank(plan, chunk - 1, 0) + 1 && sl_case_goes_on(c, r));
 }
 
-static void
-share_rest(const sl_plan *plan, uint32_t r, const sl_busy *busy, sl_chunk_pass *passes)
+/* Of a rank's elements, those of one of its chunks [ratio]. */
+static double
+part_of(const sl_memory_case *c, uint32_t r, uint32_t index)
 {
+    const sl_held held = {.rank = r, .first = index, .count = 1};
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    sl_stage stage;
+
+    sl_schedule_part(c->question->model, c->plan, &c->holdings->cut, &held, &stage);
+    return sl_states_stage(c->question->model, c->prices, &stage).all /
+           sl_larger(1.0, holding->elements.all);
+}
+
+/* Parameters and gradients by the elements that travel, all else alike. */
+static void
+share_rest(const sl_memory_case *c, uint32_t r, const sl_busy *busy, sl_chunk_pass *passes)
+{
+    const sl_plan *plan = c->plan;
     const double v = plan->virtual_pipeline;
     const double weight_s = sl_schedule_splits_backward(plan) ? busy->weight_s : 0.0;
-    sl_chunk_pass rest = {.forward_s = busy->all_s - busy->backward_s,
-                          .input_s = busy->backward_s - weight_s,
+    const bool travels = busy->gathers_s + busy->reduces_s > 0.0;
+    sl_chunk_pass rest = {.forward_s = busy->all_s - busy->backward_s - busy->gathers_s,
+                          .input_s = busy->backward_s - weight_s - busy->reduces_s,
                           .weight_s = weight_s};
 
     for (uint32_t i = 0; i < plan->virtual_pipeline; i++) {
@@ -40,8 +56,10 @@ share_rest(const sl_plan *plan, uint32_t r, const sl_busy *busy, sl_chunk_pass *
     }
     for (uint32_t i = 0; i < plan->virtual_pipeline; i++) {
         sl_chunk_pass *pass = &passes[sl_schedule_chunk(plan, r, i)];
-        pass->forward_s = sl_larger(0.0, pass->forward_s + rest.forward_s / v);
-        pass->input_s = sl_larger(0.0, pass->input_s + rest.input_s / v);
+        const double part = travels ? part_of(c, r, i) : 0.0;
+        pass->forward_s =
+            sl_larger(0.0, pass->forward_s + rest.forward_s / v) + part * busy->gathers_s;
+        pass->input_s = sl_larger(0.0, pass->input_s + rest.input_s / v) + part * busy->reduces_s;
         pass->weight_s = sl_larger(0.0, pass->weight_s + rest.weight_s / v);
     }
 }
@@ -68,8 +86,10 @@ sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
             .weight_s = weight_s,
         };
     }
-    for (uint32_t r = 0; r < plan->pipeline; r++)
-        share_rest(plan, r, &busy[r], passes);
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_memory_case space;
+        share_rest(sl_case_of_stage(c, r, &space), r, &busy[r], passes);
+    }
 }
 
 /* Ranks go through their chunks about in step: with the first ones all of them, then with the

@@ -440,6 +440,8 @@ sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
         }
         busy[r].all_s += forward_s + backward_s;
         busy[r].backward_s += backward_s;
+        busy[r].gathers_s = forward_s;
+        busy[r].reduces_s = backward_s;
     }
     return true;
 }

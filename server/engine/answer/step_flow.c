@@ -21,6 +21,8 @@ typedef enum lane { PASSES, DATA, REPLICAS, UP, DOWN, LANES } lane;
 typedef struct lanes {
     double s[LANES];
     double before_s; /* when the last pass but one ended */
+    double begun_s;  /* when the last one began, where that is counted: */
+    double beside_s; /* how long data traveled while passes ran */
     double held_s;   /* no pass begins earlier */
 } lanes;
 
@@ -45,6 +47,7 @@ typedef struct flow {
     run runs[SL_MODEL_LAYERS_MAX];
     uint32_t run_count;
     lanes at;
+    bool counts;              /* passes wait for the host too, and then nothing may travel */
     bool fetches;             /* parameters come from the host, where they are */
     bool copies;              /* what blocks keep leaves to it: */
     uint32_t blocks, leaving; /* of so many the first so many, */
@@ -53,7 +56,19 @@ typedef struct flow {
     double gone_s[SL_MODEL_LAYERS_MAX];
     double bucket;                        /* elements of gradients that go together */
     double waiting, reduce_s, replicas_s; /* gradients that are there and have not gone */
+    double summing_s; /* from when on copies of the states are summed over links of their own */
 } flow;
+
+/* What travels for a pass runs beside the one before it, as far as that goes: the one before that has
+ * ended. */
+static void
+count_gather(flow *f, double start_s)
+{
+    const double *s = f->at.s;
+    const double end_s = sl_smaller(s[DATA], s[PASSES]);
+
+    f->at.beside_s += sl_larger(0.0, end_s - sl_larger(start_s, f->at.begun_s));
+}
 
 /* When a pass has its parameters: they come no earlier than the pass before it begins; without
  * prefetching, than that ends. */
@@ -65,9 +80,13 @@ gather(flow *f, const sl_layer_traffic *travels)
 
     if (travels->fetch_s > 0.0 && f->fetches)
         ready_s = s[UP] = sl_larger(s[UP], ready_s) + travels->fetch_s;
-    if (travels->gather_s > 0.0)
-        ready_s = s[DATA] = sl_larger(s[DATA], ready_s) + travels->gather_s;
-    return ready_s;
+    if (travels->gather_s <= 0.0)
+        return ready_s;
+    const double start_s = sl_larger(s[DATA], ready_s);
+    s[DATA] = start_s + travels->gather_s;
+    if (f->counts)
+        count_gather(f, start_s);
+    return s[DATA];
 }
 
 /* What the last passes made. */
@@ -82,8 +101,10 @@ reduce(flow *f)
         s[DATA] = sl_larger(s[DATA], s[PASSES]) + f->reduce_s;
     if (f->replicas_s > 0.0 && f->how.one_line)
         s[DATA] = sl_larger(s[DATA], s[PASSES]) + f->replicas_s;
-    else if (f->replicas_s > 0.0)
+    else if (f->replicas_s > 0.0) {
+        f->summing_s = s[REPLICAS] > 0.0 ? f->summing_s : s[PASSES];
         s[REPLICAS] = sl_larger(s[REPLICAS], s[DATA]) + f->replicas_s;
+    }
     f->waiting = f->reduce_s = f->replicas_s = 0.0;
 }
 
@@ -94,6 +115,11 @@ pass(flow *f, double seconds, double ready_s)
 
     f->at.before_s = f->at.s[PASSES];
     f->at.s[PASSES] = start_s + seconds;
+    if (!f->counts)
+        return;
+    /* What was to travel before it begins has begun by then, and goes on to the end. */
+    f->at.begun_s = start_s;
+    f->at.beside_s += sl_larger(0.0, sl_smaller(f->at.s[PASSES], f->at.s[DATA]) - start_s);
 }
 
 /* Lanes have moved as far as the passes, or not at all. */
@@ -113,7 +139,8 @@ settled(const lanes *was, const lanes *now)
     for (uint32_t i = DATA; i < LANES; i++)
         if (!moved_alike(was->s[i], now->s[i], by_s))
             return false;
-    return moved_alike(was->before_s, now->before_s, by_s);
+    return moved_alike(was->before_s, now->before_s, by_s) &&
+           moved_alike(was->begun_s, now->begun_s, by_s);
 }
 
 /* So many times more what led from one to the other. */
@@ -123,6 +150,8 @@ go_on(const lanes *was, double times, lanes *now)
     for (uint32_t i = 0; i < LANES; i++)
         now->s[i] += times * (now->s[i] - was->s[i]);
     now->before_s += times * (now->before_s - was->before_s);
+    now->begun_s += times * (now->begun_s - was->begun_s);
+    now->beside_s += times * (now->beside_s - was->beside_s);
 }
 
 static bool
@@ -248,6 +277,8 @@ skip(const lanes *was, double times, lanes *now)
     for (uint32_t i = 0; i < LANES; i++)
         now->s[i] += times * (now->s[i] > end_s ? now->s[i] - was->s[i] : by_s);
     now->before_s += times * by_s;
+    now->begun_s += times * by_s;
+    now->beside_s += times * (now->beside_s - was->beside_s);
     now->held_s += times * by_s;
 }
 
@@ -346,19 +377,39 @@ end_s(flow *f, double microbatches, bool copies, bool fetches)
     return sl_larger(sl_larger(s[PASSES], s[DATA]), s[REPLICAS]);
 }
 
-/* What passes of `computing_s` lose to what travels beside them, and it to them: of the lane that
- * they wait for all but that wait; of copies of the states, about evenly beside passes and waits,
+/* What a step takes of passes, and of what travels [s]. */
+typedef struct taken {
+    double computing_s, data_s;
+    double replicas_s; /* over links of their own, from the first backward that reduces on: */
+    double later_s;    /* of computing_s, what is left then */
+} taken;
+
+/* What passes lose to what travels beside them, and it to them: of the lane that they wait for all
+ * but that wait, or what was counted; of copies of the states, about evenly beside passes and waits,
  * what does not run on when passes end. */
 static double
-lost_s(const flow *f, double computing_s, double data_s, double replicas_s)
+lost_s(const flow *f, const taken *t)
 {
     const double *s = f->at.s;
     const double both_s = sl_larger(s[PASSES], s[DATA]);
-    const double under_s = replicas_s - sl_larger(0.0, s[REPLICAS] - s[PASSES]);
-    const double beside_s = sl_larger(0.0, computing_s + data_s - both_s) +
-                            sl_larger(0.0, under_s) * computing_s / s[PASSES];
+    double beside_s =
+        f->counts ? f->at.beside_s : sl_larger(0.0, t->computing_s + t->data_s - both_s);
 
+    if (t->replicas_s > 0.0) {
+        const double left_s = s[PASSES] - f->summing_s;
+        const double under_s = t->replicas_s - sl_larger(0.0, s[REPLICAS] - s[PASSES]);
+        beside_s += sl_larger(0.0, under_s) * (t->later_s < left_s ? t->later_s / left_s : 1.0);
+    }
     return f->c->software->overlap_loss_ratio * beside_s;
+}
+
+/* How much longer than its passes alone a step takes: 0 but for rounding where nothing travels. */
+static double
+waits_s(flow *f, double microbatches, bool copies, const taken *t)
+{
+    const double ends_s = end_s(f, microbatches, copies, true);
+
+    return sl_larger(0.0, ends_s - t->computing_s) + lost_s(f, t);
 }
 
 static void
@@ -379,30 +430,32 @@ sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     const double m = (double)sl_plan_microbatches(c->workload, c->plan);
     const double copies_s = data->replica_s + data->copy_s;
     const double gathers_s = data->gather_s - data->fetch_s;
-    const double computing_s =
-        m * (t->forward.computing_s + t->backward.computing_s + t->again.computing_s);
+    const bool copies = c->workload->offload.activations;
     flow f;
 
     f.c = c;
     f.how = sl_step_data_flow(c, groups, data);
+    f.counts = copies || data->fetch_s > 0.0;
     set_layers(&f, data);
-    const bool copies = c->workload->offload.activations;
     const double apart_s = f.how.one_line ? 0.0 : copies_s;
-    const double data_s = gathers_s + data->reduce_s + copies_s - apart_s;
-    const double copied_s = copies ? end_s(&f, m, true, true) : 0.0;
-    const double ends_s = end_s(&f, m, false, true);
-    if (data->fetch_s > 0.0) /* passes do not slow what the host sends */
-        (void)end_s(&f, m, false, false);
-    /* 0 but for rounding where nothing travels. */
-    const double all_s =
-        sl_larger(0.0, ends_s - computing_s) + lost_s(&f, computing_s, data_s, apart_s);
-    data->copied_s = sl_larger(0.0, copied_s - ends_s);
+    const double backward_s = t->backward.computing_s + t->again.computing_s;
+    taken all = {
+        .computing_s = m * (t->forward.computing_s + backward_s),
+        .data_s = gathers_s + data->reduce_s + copies_s - apart_s,
+        .replicas_s = apart_s,
+    };
+    all.later_s = f.how.reduces ? all.computing_s - t->forward.computing_s : backward_s;
+    const double copied_s = copies ? waits_s(&f, m, true, &all) : 0.0;
+    double all_s = waits_s(&f, m, false, &all);
+    data->copied_s = sl_larger(0.0, copied_s - all_s);
+    if (copies) /* less travels beside passes that wait for the host: together it may be less */
+        all_s = copied_s - data->copied_s;
     data->gather_exposed_s = 0.0;
     if (c->explained && data->gather_s > 0.0) {
         drop_reductions(&f);
-        const double gathered_s = end_s(&f, m, false, true) - computing_s;
-        data->gather_exposed_s =
-            sl_smaller(all_s, gathered_s + lost_s(&f, computing_s, gathers_s, 0.0));
+        all.data_s = gathers_s;
+        all.replicas_s = 0.0;
+        data->gather_exposed_s = sl_smaller(all_s, waits_s(&f, m, false, &all));
     }
     data->reduce_exposed_s = all_s - data->gather_exposed_s;
 }
@@ -415,6 +468,7 @@ sl_step_copied_s(const sl_memory_case *c)
 
     f.c = c;
     f.how = (sl_data_flow){.gathers = false};
+    f.counts = false;
     set_layers(&f, &nothing);
     const double copied_s = end_s(&f, 1.0, true, false);
     return sl_larger(0.0, copied_s - end_s(&f, 1.0, false, false));

@@ -199,7 +199,8 @@ double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_c
                       double bytes, sl_level *level);
 
 /** Passes of each chunk of the model, of one copy, whose ranks are busy so long with all of theirs:
- * what a rank waits besides with each micro-batch falls to its chunks alike. */
+ * what a rank waits besides with each micro-batch falls to its chunks by their elements where
+ * parameters or gradients travel, and else alike. */
 void sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
                     sl_chunk_pass passes[SL_MODEL_LAYERS_MAX]);
 

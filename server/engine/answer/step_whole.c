@@ -7,15 +7,21 @@
 #include "engine/schedule/timeline_parts.h"
 
 /* Room for the simulation on the stack. */
-enum { BYTES_MAX = 160 * 1024 };
+enum { BYTES_MAX = 320 * 1024 };
 
 /* Forwards with their backwards, all ranks together: a simulated step takes some 2,000 instructions
- * for each. Those are the most of schedules that are looked at because somebody asks for them; of
- * those that every search goes through, which has time for few of its plans, where most is lost
- * though the pipeline fills; and where less is. */
-enum { ASKED_PAIRS_MAX = 640, LOST_PAIRS_MAX = 256, SEARCHED_PAIRS_MAX = 12 };
+ * for each. Those are the most of schedules that are looked at because somebody asks for them, and
+ * with traffic in the open; of those that every search goes through, which has time for few of its
+ * plans, where most is lost though the pipeline fills; and where less is. */
+enum {
+    ASKED_PAIRS_MAX = 640,
+    ASKED_OPEN_PAIRS_MAX = 1280,
+    LOST_PAIRS_MAX = 256,
+    SEARCHED_PAIRS_MAX = 12
+};
 
-/* Of a step, what it loses to its bubble and to traffic in the open, where that is much. */
+/* Of a step, what it loses to its bubble and to traffic in the open, or its ranks are idle, where that
+ * is much. */
 static const double lost_ratio = 0.3;
 
 /* A difference below this share of what it is one of is what sums of seconds round by. */
@@ -45,15 +51,15 @@ loses_much(const sl_time *time)
 
     for (uint32_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
         lost_s += time->terms[lost[i] - SL_TERM_FORWARD].value;
-    return lost_s > lost_ratio * time->step_s;
+    return lost_s > lost_ratio * time->step_s || time->bubble_ratio > lost_ratio;
 }
 
 /* How many pairs may be simulated. */
 static uint64_t
-most_pairs(const sl_plan *plan, uint64_t m, const sl_time *time)
+most_pairs(const sl_plan *plan, uint64_t m, bool open, const sl_time *time)
 {
     if (plan->schedule != SL_SCHEDULE_1F1B && plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B)
-        return ASKED_PAIRS_MAX;
+        return open ? ASKED_OPEN_PAIRS_MAX : ASKED_PAIRS_MAX;
     return m >= plan->pipeline && loses_much(time) ? LOST_PAIRS_MAX : SEARCHED_PAIRS_MAX;
 }
 
@@ -63,9 +69,11 @@ most_pairs(const sl_plan *plan, uint64_t m, const sl_time *time)
 static bool
 is_coarse(const sl_memory_case *c, uint64_t m, const sl_sent *sent, const sl_time *time)
 {
-    return m * c->plan->pipeline * c->plan->virtual_pipeline <= most_pairs(c->plan, m, time) &&
-           (sl_schedule_splits_backward(c->plan) || c->plan->layout_chunks > 0 ||
-            sl_step_traffic_is_open(c->plan, sent, time));
+    const bool open = sl_step_traffic_is_open(c->plan, sent, time);
+
+    return m * c->plan->pipeline * c->plan->virtual_pipeline <=
+               most_pairs(c->plan, m, open, time) &&
+           (open || sl_schedule_splits_backward(c->plan) || c->plan->layout_chunks > 0);
 }
 
 static void

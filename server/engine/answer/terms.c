@@ -94,11 +94,9 @@ static const sl_term_info terms[] = {
                              "autograd saves; in the last backward one of them is left, or none",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
     [SL_TERM_WEIGHT_OPERANDS] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
-                                 "blocks x (microbatches_deferred x operand bytes + "
-                                 "microbatches_turning x what these exceed "
-                                 "kept_bytes_per_block by): inputs and output gradients of "
-                                 "products whose weights' gradients "
-                                 "wait",
+                                 "microbatches_deferred x blocks x operand_bytes_per_block: "
+                                 "inputs and output gradients of products whose weights' "
+                                 "gradients wait",
                                  "Qi 2023 section 2 (arXiv 2401.10241)"},
     [SL_TERM_RECOMPUTED_BLOCK] =
         {"activations", NULL, SL_LIFETIME_TRANSIENT,

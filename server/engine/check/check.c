@@ -35,6 +35,22 @@ check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *wh
                    (unsigned long long)whole, what, (unsigned long long)part);
 }
 
+/* As many replicas as the cut leaves, with a batch that they can share. */
+static void
+hint_replicas(const sl_question *question, uint64_t replicas, sl_errors *err)
+{
+    sl_plan plan = question->plan;
+
+    if (err->terse)
+        return;
+    plan.data = (uint32_t)replicas;
+    if (question->workload.global_batch % replicas == 0)
+        sl_hint(err, "%llu", (unsigned long long)replicas);
+    else
+        sl_hint(err, "%llu with global_batch_size %llu", (unsigned long long)replicas,
+                (unsigned long long)sl_nearest_batch(&question->workload, &plan));
+}
+
 static sl_code
 check_world(const sl_question *question, sl_errors *err)
 {
@@ -52,7 +68,7 @@ check_world(const sl_question *question, sl_errors *err)
         "tensor x pipeline x context x data must be the cluster's %llu accelerators, got %llu",
         (unsigned long long)available, (unsigned long long)world);
     if (divides)
-        sl_hint(err, "%llu", (unsigned long long)(available / rest));
+        hint_replicas(question, available / rest, err);
     else
         sl_hint(err, "tensor x pipeline x context must divide %llu", (unsigned long long)available);
     return code;

@@ -13,6 +13,7 @@ enum { HINT_SIZE = sizeof((sl_error *)0)->hint, NAMED_MAX = HINT_SIZE / 3 };
 /* What becomes of a fault, and of all else, when a hint is followed; the better the later. */
 typedef enum standing {
     STANDS,
+    ASTRAY, /* mended, with a cut that the cluster cannot be shared by: its hint names no one field */
     BREAKING, /* mended, and something else is at fault that was not */
     UNEVEN,   /* mended, with stages that are not equal */
     MENDED,
@@ -173,7 +174,7 @@ static standing
 stand_with(const refusal *r, const sl_question *tried)
 {
     sl_errors then;
-    bool breaks = false;
+    bool breaks = false, astray = false;
 
     sl_errors_begin(&then, true);
     const sl_code code = sl_question_check(tried, &then);
@@ -185,9 +186,10 @@ stand_with(const refusal *r, const sl_question *tried)
         if (strcmp(then.list[i].pointer, r->fault->pointer) == 0)
             return STANDS; /* another rule has none of the value */
         breaks = true;
+        astray = astray || strcmp(then.list[i].pointer, "/parallelism") == 0;
     }
     if (breaks)
-        return BREAKING;
+        return astray ? ASTRAY : BREAKING;
     return sl_choice_is_uneven(r->question, tried) ? UNEVEN : code == SL_OK ? LEGAL : MENDED;
 }
 
@@ -212,7 +214,7 @@ find_values(const refusal *r, sl_choice field, alternatives *all)
 {
     const uint64_t last = sl_choice_last(r->question, field);
 
-    all->of_values = BREAKING;
+    all->of_values = ASTRAY;
     for (uint64_t value = sl_choice_first(field); value <= last; value++) {
         sl_question tried = *r->question;
         (void)set_number(&tried, sl_choice_names[field], value);
@@ -259,11 +261,11 @@ write_hint(const alternatives *all, sl_errors *err)
     char before[HINT_SIZE];
 
     fault->hint[0] = '\0';
-    if (all->of_values > BREAKING || all->best == BREAKING)
+    if (all->of_values > BREAKING || all->of_values == all->best)
         sl_hint_values(err, all->values, all->value_count);
     for (uint32_t i = 0; i < all->named_count; i++) {
         const struct named *one = &all->named[i];
-        if (one->own == BREAKING && all->best > BREAKING)
+        if (one->own <= BREAKING && one->own < all->best)
             continue;
         memcpy(before, fault->hint, sizeof before);
         const char *join = *before == '\0' ? "" : one->otherwise ? ", or " : ", ";

@@ -10,6 +10,7 @@
 #include "engine/placement/lent.h"
 #include "engine/placement/ranks.h"
 #include "engine/price/host.h"
+#include "engine/schedule/timeline_parts.h"
 
 const sl_memory_case *
 sl_case_on_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
@@ -101,13 +102,14 @@ set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double in_flight
 
 static bool
 evaluate_rank(const sl_memory_case *c, const sl_rank_outside *outside,
-              const sl_in_flight *in_flight, uint32_t r, sl_rank_memory *rank)
+              const sl_in_flight *in_flight, const sl_alive *alive, uint32_t r,
+              sl_rank_memory *rank)
 {
     const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
     sl_rank_bytes b;
     sl_rank_phase peak;
 
-    sl_rank_measure(c, in_flight, r, &b);
+    sl_rank_measure(c, in_flight, alive, r, &b);
     sl_rank_peak(c, &b, &peak);
     if (!sl_rank_terms(c, stage, outside, &b, &peak, rank))
         return false;
@@ -165,14 +167,15 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
 }
 
 /* Whether stages may be left out that need no more than the one before. What is in the host adds up
- * over stages, and of chunks there and back that differ the later ones may be the larger: then none
- * is. */
+ * over stages, of chunks there and back that differ the later ones may be the larger, and with ZB-V
+ * any rank may keep most: then none is. */
 static bool
 may_skip(const sl_memory_case *c)
 {
     const sl_offload *offload = &c->workload->offload;
 
-    if (sl_schedule_directions(c->plan) == 2 && !sl_schedule_chunks_alike(&c->holdings->cut))
+    if (c->plan->schedule == SL_SCHEDULE_ZB_V ||
+        (sl_schedule_directions(c->plan) == 2 && !sl_schedule_chunks_alike(&c->holdings->cut)))
         return false;
     return c->fullest_only && !offload->optimizer && !offload->parameters &&
            !offload->activations && !sl_model_is_plain(c->question->model);
@@ -219,7 +222,7 @@ evaluate_lent(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory
     lent.workload = &bare;
     lent.holdings = &holdings;
     lent.lent = &own->layouts.all;
-    return evaluate_rank(&lent, outside, &in_flight, 0, &out->ranks[out->rank_count++]);
+    return evaluate_rank(&lent, outside, &in_flight, NULL, 0, &out->ranks[out->rank_count++]);
 }
 
 /* The one stage on each pool that its replicas are spread over. */
@@ -234,7 +237,7 @@ evaluate_spread(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
         sl_memory_case space;
         const sl_memory_case *here = sl_case_of_pool(c, i, &space);
         sl_rank_memory *rank = &out->ranks[out->rank_count];
-        if (!evaluate_rank(here, outside, &in_flight, 0, rank))
+        if (!evaluate_rank(here, outside, &in_flight, NULL, 0, rank))
             return false;
         rank->pool = i;
         rank->rank = first;
@@ -254,6 +257,8 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
     const bool skips = may_skip(c);
     const bool jumps = skips && c->pools == NULL && sl_schedule_in_flight_falls(c->plan);
     sl_in_flight in_flight[2]; /* at hand, and before */
+    sl_alive alive[2 * SL_PIPELINE_MAX];
+    const bool known = sl_stages_alive_v(c, alive);
     uint64_t in_node = 0;
 
     for (uint32_t r = 0; r < c->plan->pipeline;
@@ -268,7 +273,7 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
         *here = sl_schedule_in_flight(c->plan, microbatches, r);
         if (repeats && is_less(here, &in_flight[(r + 1) % 2]))
             continue;
-        if (!evaluate_rank(at, outside, here, r, rank))
+        if (!evaluate_rank(at, outside, here, known ? &alive[2 * r] : NULL, r, rank))
             return false;
         if (c->pools != NULL)
             rank->pool = sl_case_pool_of(c, r);

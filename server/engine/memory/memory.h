@@ -35,6 +35,15 @@ typedef struct sl_memory_case {
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
 
+/** What a chunk of a rank, which is `stage`, keeps of one micro-batch [bytes]. */
+typedef struct sl_chunk_kept {
+    double blocks, ends; /* of blocks; of embedding and head */
+    double operands;     /* of blocks, what gradients of weights wait with */
+} sl_chunk_kept;
+
+sl_chunk_kept sl_memory_chunk_kept(const sl_memory_case *c, const sl_held *held,
+                                   const sl_stage *stage);
+
 /** Of several pools: the case on one, in *space; the one that a pipeline stage stands on. */
 const sl_memory_case *sl_case_on_pool(const sl_memory_case *c, uint32_t pool,
                                       sl_memory_case *space);

@@ -47,10 +47,6 @@ add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t 
     const double whole = stage->layers[kind] - again.layers;
 
     b->blocks_saved += b->in_flight * sl_recompute_saved_bytes(&again, price, stage->layers[kind]);
-    b->operands +=
-        b->deferred * stage->layers[kind] * price->operand_bytes +
-        b->turning * (again.layers * sl_larger(0.0, price->operand_bytes - again.kept_bytes) +
-                      whole * sl_larger(0.0, price->operand_bytes - price->saved_bytes));
     b->widest_gradient =
         sl_larger(b->widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
     b->largest_matrix = sl_larger(b->largest_matrix, price->largest_matrix);
@@ -99,8 +95,7 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->shards = &c->holdings->shards;
     b->gathered = sl_gather_measure(c, &holding->stage);
     b->in_flight = in_flight->whole;
-    b->deferred = in_flight->deferred;
-    b->turning = in_flight->turning;
+    b->deferred = 0.0;
     b->received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0;
     b->sent = r + 1 < c->plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0;
     b->blocks_saved = b->operands = b->ends_saved = 0.0;
@@ -125,82 +120,66 @@ offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_by
                      sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
 }
 
-/* What blocks of one of a rank's chunks keep of one micro-batch: `each`, 0 where they differ. */
-static double
-chunk_saved(const sl_memory_case *c, uint32_t r, uint32_t index, double each)
+sl_chunk_kept
+sl_memory_chunk_kept(const sl_memory_case *c, const sl_held *held, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    const sl_chunking *cut = &c->holdings->cut;
+    sl_chunk_kept out = {.blocks =
+                             sl_recompute_stage_bytes(model, c->workload, c->plan,
+                                                      &c->holdings->cut, c->prices, held, stage)};
 
-    if (each > 0.0)
-        return each * sl_schedule_chunk_blocks(cut, sl_schedule_chunk(c->plan, r, index));
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        if (sl_schedule_is_block(model, k))
+            out.operands += stage->layers[k] * c->prices[k].operand_bytes;
+        else
+            out.ends += stage->layers[k] * c->prices[k].saved_bytes;
+    }
+    return out;
+}
+
+static sl_chunk_kept
+chunk_kept(const sl_memory_case *c, uint32_t r, uint32_t index)
+{
     const sl_held held = {.rank = r, .first = index, .count = 1};
     sl_stage stage;
 
-    sl_schedule_part(model, c->plan, &c->holdings->cut, &held, &stage);
-    return sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut, c->prices,
-                                    &held, &stage);
+    sl_schedule_part(c->question->model, c->plan, &c->holdings->cut, &held, &stage);
+    return sl_memory_chunk_kept(c, &held, &stage);
 }
 
-/* Of a rank's chunks not all have as many micro-batches alive, which is not the mean of them where
- * they differ: in their blocks, or in that one holds the embedding. */
+/* Not all chunks of a rank have as many micro-batches alive, nor are those whole of which gradients
+ * of weights wait: of the moments of its order the one that keeps most. `alive`: those of the rank
+ * where they are known, else NULL. */
 static void
-measure_chunks(const sl_memory_case *c, uint32_t r, bool alike, bool one_kind, sl_rank_bytes *b)
+measure_chunks(const sl_memory_case *c, uint32_t r, const sl_alive *alive, sl_rank_bytes *b)
 {
-    const sl_model *model = c->question->model;
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const uint32_t count = sl_schedule_held(c->plan);
-    double bytes[SL_MODEL_LAYERS_MAX]; /* no chunk is without a layer */
-    uint32_t first = count;            /* the chunk with the embedding */
-    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
-    const bool equal = one_kind && stage->blocks > 0 && sl_recompute_each(c->workload);
-    const double each = equal ? b->blocks_saved / b->in_flight / stage->blocks : 0.0;
+    sl_chunk_kept kept[SL_MODEL_LAYERS_MAX]; /* no chunk is without a layer */
+    sl_chunk_bytes bytes[SL_MODEL_LAYERS_MAX];
+    sl_alive most[SL_MODEL_LAYERS_MAX];
 
     for (uint32_t i = 0; i < count; i++) {
-        bytes[i] = alike ? 0.0 : chunk_saved(c, r, i, each);
-        first = sl_schedule_chunk(c->plan, r, i) == 0 ? i : first;
+        kept[i] = chunk_kept(c, r, i);
+        bytes[i] = (sl_chunk_bytes){kept[i].blocks + kept[i].ends, kept[i].operands};
     }
-    const double blocks = sl_schedule_alive_bytes(c->plan, m, r, bytes);
-    if (!alike)
-        b->blocks_saved = blocks;
-    if (first == count || sl_schedule_is_block(model, model->layers[0]))
-        return;
-    const double embedding = c->prices[model->layers[0]].saved_bytes;
-    bytes[first] += embedding;
-    b->ends_saved +=
-        sl_schedule_alive_bytes(c->plan, m, r, bytes) - blocks - b->in_flight * embedding;
-}
-
-/* DualPipe splits few backwards, none of them while a rank is fullest. Of p + 1 stages alive one goes
- * before the first of them waits, but on the two ranks in the middle, which split none so early; and
- * p / 2 are left when all that turn do. Of these moments the one that keeps most stays. */
-static void
-pick_moment(const sl_memory_case *c, sl_rank_bytes *b)
-{
-    const double p = c->plan->pipeline;
-    const double alive = 2.0 * b->in_flight; /* stages of one copy or the other */
-    const double turning = 2.0 * b->turning;
-    const double early = turning < p / 2.0 ? 1.0 : 0.0;
-    const double moments[][2] = {{alive, 0.0}, {alive - early, early}, {p / 2.0, turning}};
-    double most = 0.0;
-    uint32_t at = 0;
-
-    for (uint32_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
-        const double bytes =
-            b->blocks_saved * moments[i][0] / alive + b->operands * moments[i][1] / turning;
-        if (bytes > most)
-            at = i;
-        most = sl_larger(most, bytes);
+    if (alive == NULL) {
+        sl_alive_most(c->plan, m, r, bytes, most);
+        alive = most;
     }
-    b->blocks_saved *= moments[at][0] / alive;
-    b->operands *= moments[at][1] / turning;
-    b->in_flight = moments[at][0] / 2.0;
-    b->turning = moments[at][1] / 2.0;
+    b->in_flight = b->deferred = b->blocks_saved = b->ends_saved = b->operands = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        b->in_flight += alive[i].whole / count;
+        b->deferred += alive[i].deferred / count;
+        b->blocks_saved += alive[i].whole * kept[i].blocks;
+        b->ends_saved += alive[i].whole * kept[i].ends;
+        b->operands += alive[i].deferred * kept[i].operands;
+    }
 }
 
 void
-sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
-                sl_rank_bytes *out)
+sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl_alive *alive,
+                uint32_t r, sl_rank_bytes *out)
 {
     const sl_model *model = c->question->model;
     const sl_holding *holding = sl_holding_of(c->holdings, r);
@@ -227,14 +206,13 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
-    if (sl_schedule_held(c->plan) > 1 && (stage->first || !alike))
-        measure_chunks(c, r, alike, kinds == 1, out);
-    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
-        pick_moment(c, out);
+    const bool mean = alike && !stage->first && !stage->last; /* of all chunks is each of them */
+    if (sl_schedule_splits_backward(c->plan) || (sl_schedule_held(c->plan) > 1 && !mean))
+        measure_chunks(c, r, alive, out);
     /* The output of each captured block and micro-batch, which the next one copies; that copy is
      * what it keeps for backward, and gradients share one buffer. */
     if (c->workload->graphs == SL_GRAPHS_LAYER)
-        out->graph_buffers = hidden_bytes(c) * out->in_flight * stage->blocks;
+        out->graph_buffers = hidden_bytes(c) * in_flight->whole * stage->blocks;
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }

@@ -256,9 +256,9 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_parameter", layout->gradient_bytes});
     add_activations(c, stage, b, p, to);
     ADD_TERM(to, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
-             {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
-             {"kept_bytes_per_block", block_bytes(stage, b)}, {"tokens", c->slice->tokens},
-             {"tensor", c->slice->tensor});
+             {"blocks", stage->blocks},
+             {"operand_bytes_per_block", b->operands / sl_larger(1.0, b->deferred * stage->blocks)},
+             {"tokens", c->slice->tokens}, {"tensor", c->slice->tensor});
     ADD_TERM(to, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
              {"bytes_per_logit", p->logits / b->logits_width});
     ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},

@@ -6,6 +6,7 @@
 #include "engine/memory/loss.h"
 #include "engine/memory/memory.h"
 #include "engine/placement/gather.h"
+#include "engine/schedule/alive.h"
 
 /** What one rank allocates, before it becomes terms. */
 typedef struct sl_rank_bytes {
@@ -15,7 +16,6 @@ typedef struct sl_rank_bytes {
     sl_gathered gathered;
     double in_flight; /* micro-batches */
     double deferred;  /* micro-batches whose gradients of weights wait beside them */
-    double turning;   /* micro-batches in flight that come down to that */
     double blocks_saved;
     double operands;   /* of blocks, what those gradients wait with */
     double ends_saved; /* embedding and head */
@@ -83,9 +83,10 @@ typedef struct sl_rank_outside {
 
 sl_rank_outside sl_rank_outside_of(const sl_plan *plan);
 
-/** What pipeline rank `r` allocates of one micro-batch and of those in flight. */
-void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
-                     sl_rank_bytes *out);
+/** What pipeline rank `r` allocates of one micro-batch and of those in flight; `alive`: of each of its
+ * chunks, NULL where that follows from the schedule. */
+void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl_alive *alive,
+                     uint32_t r, sl_rank_bytes *out);
 
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out);

@@ -1,5 +1,5 @@
 /* Adapters beside the products of a frozen base: two thin products each, and what goes around
- * them. */
+ * them; and what unpacks a base that is quantised. */
 #include <math.h>
 
 #include "engine/placement/adapter.h"
@@ -65,6 +65,29 @@ add_product(const sl_pricing *p, const sl_product *of)
     p->out->backward_issued += 2.0;
 }
 
+/* bitsandbytes writes a matrix out in 16 bits before each product with it, forward and back; one in
+ * int8 it multiplies with as it is, forward. */
+static void
+price_unpacking(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const sl_adapter_base base = slice->adapter->base;
+
+    if (base == SL_ADAPTER_BASE_BF16 || op->cut == SL_CUT_VOCABULARY) /* heads stay as they are */
+        return;
+    const sl_product whole = sl_price_product(slice, op);
+    const double elements = whole.batch * whole.k * whole.n;
+    const double matrices = sl_slice_products(slice, op);
+    const double seconds =
+        pass_s(slice, elements / matrices * (sl_adapter_base_bytes(base) + slice->element_bytes));
+    if (base != SL_ADAPTER_BASE_INT8) {
+        p->out->forward_s += matrices * seconds;
+        p->out->forward_issued += matrices;
+    }
+    p->out->backward_s += matrices * seconds;
+    p->out->backward_issued += matrices;
+}
+
 void
 sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
 {
@@ -76,6 +99,7 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
     sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX];
     const uint32_t count = sl_adapter_pairs(slice, kind, op, pairs);
 
+    price_unpacking(p, op);
     for (uint32_t i = 0; i < count; i++) {
         const sl_adapter_pair *pair = &pairs[i];
         const double batch = fmax(1.0, pair->copies);

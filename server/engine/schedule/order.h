@@ -66,6 +66,12 @@ typedef struct sl_work_seconds {
     double backward_weight_s; /* a whole backward takes both */
 } sl_work_seconds;
 
+/** Forwards and gradients of inputs of one rank of ZB-V, in the order that they keep however long they
+ * take; `out` takes SL_ORDER_V_PASSES of each micro-batch. Returns how many. */
+enum { SL_ORDER_V_PASSES = 4 };
+uint64_t sl_order_write_v_skeleton(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
+                                   sl_work *out);
+
 /** Bytes of scratch memory of sl_order_write_v. */
 size_t sl_order_v_bytes(const sl_plan *plan, uint64_t microbatches);
 

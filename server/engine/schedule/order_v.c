@@ -5,7 +5,7 @@
 #include "engine/extremes.h"
 #include "engine/schedule/order.h"
 
-enum { CHUNKS = 2, ENDS = 2 * CHUNKS }; /* of forwards, then of gradients of inputs */
+enum { CHUNKS = 2, ENDS = SL_ORDER_V_PASSES }; /* of forwards, then of gradients of inputs */
 
 /* A pass that is longer than a gap by no more than this share of it fits: sums of seconds round. */
 static const double slack_ratio = 1e-9;
@@ -62,12 +62,12 @@ put(skeleton *s, sl_work_kind kind, uint32_t chunk)
 
 /* Qi 2023 figure 6: the order for equal passes, of 2p - 1 micro-batches at least. */
 static void
-lay_skeleton(const v_order *v, uint32_t r)
+lay_skeleton(uint32_t ranks, uint64_t microbatches, uint32_t r, v_rank *out)
 {
-    const uint32_t later = v->ranks - r;
-    const uint64_t least = 2 * (uint64_t)v->ranks - 1;
-    const uint64_t batches = v->batches > least ? v->batches : least;
-    skeleton s = {.rank = &v->rank[r], .batches = v->batches};
+    const uint32_t later = ranks - r;
+    const uint64_t least = 2 * (uint64_t)ranks - 1;
+    const uint64_t batches = microbatches > least ? microbatches : least;
+    skeleton s = {.rank = out, .batches = microbatches};
 
     for (uint32_t i = 0; i < 2 * later - 1; i++)
         put(&s, SL_WORK_FORWARD, 0);
@@ -92,7 +92,16 @@ lay_skeleton(const v_order *v, uint32_t r)
     }
     for (uint32_t i = 0; i < later; i++)
         put(&s, SL_WORK_BACKWARD_INPUT, 0);
-    assert(s.rank->end - s.rank->next == ENDS * v->batches);
+    assert(out->end - out->next == ENDS * microbatches);
+}
+
+uint64_t
+sl_order_write_v_skeleton(const sl_plan *plan, uint64_t microbatches, uint32_t rank, sl_work *out)
+{
+    v_rank own = {.out = out};
+
+    lay_skeleton(plan->pipeline, microbatches, rank, &own);
+    return own.end;
 }
 
 static void
@@ -104,7 +113,7 @@ start(v_order *v)
     for (uint32_t r = 0; r < v->ranks; r++) {
         v->rank[r] = (v_rank){
             .out = v->out + 3 * forwards * r, .next = forwards, .end = forwards, .begin_s = -1.0};
-        lay_skeleton(v, r);
+        lay_skeleton(v->ranks, v->batches, r, &v->rank[r]);
         for (uint32_t c = 0; c < CHUNKS; c++) {
             const sl_work_seconds *s = &v->seconds[r * CHUNKS + c];
             v->rank[r].load_s +=

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "engine/extremes.h"
+
 enum { LINK_SCALE_UP, LINK_NETWORK, LINK_DATA, LINKS, RANK_LANES = 2 + LINKS };
 
 static const uint32_t none = UINT32_MAX;
@@ -132,13 +134,24 @@ builder_of(const sl_pipeline *of, const sl_pipeline_parts *parts, char *scratch)
     };
 }
 
+void
+sl_pipeline_write_v(const sl_plan *plan, uint64_t microbatches, const sl_chunk_cost *chunks,
+                    sl_work_seconds *seconds, void *scratch, sl_work *out)
+{
+    double send_s = 0.0;
+
+    for (uint32_t c = 0; c < plan->pipeline * sl_schedule_held(plan); c++) {
+        seconds[c] = chunks[c].work;
+        send_s = sl_larger(send_s, chunks[c].send_s);
+    }
+    sl_order_write_v(plan, microbatches, seconds, send_s, scratch, out);
+}
+
 static void
 write_orders(builder *b, const sl_pipeline_parts *parts, char *scratch)
 {
     const sl_pipeline *of = b->of;
-    const uint32_t chunks = b->ranks * b->held;
     sl_work_seconds *seconds = (sl_work_seconds *)(void *)(scratch + parts->planned);
-    double send_s = 0.0;
     uint64_t count = 0;
 
     for (uint32_t r = 0; r < b->ranks; r++) {
@@ -148,15 +161,9 @@ write_orders(builder *b, const sl_pipeline_parts *parts, char *scratch)
         count += sl_order_count(of->plan, of->microbatches, r);
     }
     b->passes_count = b->tasks = b->lane_first[b->ranks] = (uint32_t)count;
-    if (of->plan->schedule != SL_SCHEDULE_ZB_V)
-        return;
-    for (uint32_t c = 0; c < chunks; c++) {
-        seconds[c] = of->chunks[c].work;
-        if (of->chunks[c].send_s > send_s)
-            send_s = of->chunks[c].send_s;
-    }
-    sl_order_write_v(of->plan, of->microbatches, seconds, send_s, scratch + parts->order,
-                     b->passes);
+    if (of->plan->schedule == SL_SCHEDULE_ZB_V)
+        sl_pipeline_write_v(of->plan, of->microbatches, of->chunks, seconds, scratch + parts->order,
+                            b->passes);
 }
 
 static uint32_t

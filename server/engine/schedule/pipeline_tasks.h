@@ -24,6 +24,11 @@ sl_pipeline_parts sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatche
 bool sl_pipeline_shares(const sl_pipeline_run *run, const sl_pipeline_parts *parts, void *scratch,
                         sl_sharing *out);
 
+/** The order of ZB-V by what its chunks take. `seconds` takes as many as there are chunks, `scratch`
+ * sl_order_v_bytes. */
+void sl_pipeline_write_v(const sl_plan *plan, uint64_t microbatches, const sl_chunk_cost *chunks,
+                         sl_work_seconds *seconds, void *scratch, sl_work *out);
+
 /** Cuts every rank's order into tasks and says what each waits for. `run` then lacks times. */
 void sl_pipeline_lay(const sl_pipeline *pipeline, const sl_pipeline_parts *parts, void *scratch,
                      sl_pipeline_run *run);

@@ -348,52 +348,6 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     return (sl_in_flight){.whole = sl_smaller(later + 1.0 + ahead, m)};
 }
 
-/* Forwards go through the chunks in order, p micro-batches of each, backwards the other way. */
-static double
-interleaved_alive_bytes(const sl_plan *plan, uint64_t passes, uint64_t ahead, const double *bytes)
-{
-    const uint64_t p = plan->pipeline;
-    const uint64_t v = plan->virtual_pipeline;
-    double alive = 0.0;
-    uint64_t forward = 0;
-
-    while (forward < ahead) {
-        const uint64_t run = p < ahead - forward ? p : ahead - forward;
-        alive += (double)run * bytes[forward / p % v];
-        forward += run;
-    }
-    double most = alive;
-    for (uint64_t backward = 0; forward < passes && backward < p * v;) { /* then it is as before */
-        const uint64_t left = p - forward % p;
-        const uint64_t back = p - backward % p;
-        const uint64_t run = left < back ? left : back;
-        alive += (double)run * (bytes[forward / p % v] - bytes[v - 1 - backward / p % v]);
-        most = sl_larger(most, alive);
-        forward += run;
-        backward += run;
-    }
-    return most;
-}
-
-double
-sl_schedule_alive_bytes(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
-                        const double *bytes)
-{
-    const double p = plan->pipeline;
-    const double held = sl_schedule_held(plan);
-    const double each = sl_schedule_in_flight(plan, microbatches, rank).whole;
-    double first = 2.0 * p - 1.0 - rank;
-
-    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
-        return interleaved_alive_bytes(plan, microbatches * plan->virtual_pipeline,
-                                       (uint64_t)(each * held + 0.5), bytes);
-    assert(sl_schedule_directions(plan) == 2);
-    if (plan->schedule == SL_SCHEDULE_DUALPIPE)
-        first = p - rank;
-    first = sl_smaller(first, (double)microbatches / sl_schedule_copies(plan));
-    return first * bytes[0] + (each * held - first) * bytes[1];
-}
-
 bool
 sl_schedule_in_flight_falls(const sl_plan *plan)
 {

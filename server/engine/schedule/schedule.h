@@ -183,18 +183,6 @@ sl_schedule_chunks_alike(const sl_chunking *cut)
     return cut->split == SL_SPLIT_BLOCKS && cut->alike;
 }
 
-/**
- * Bytes alive at most of several chunks that a rank holds and that differ, where a forward of each
- * keeps bytes[i] of a micro-batch; as many of them as sl_schedule_in_flight says, those
- *   interleaved  of the first 2 (p - r - 1) + (v - 1) p + 1 passes, and as one more forward and one
- *                backward follow each other, to the end: the most of these
- *   DualPipe     p - s of the chunk that is stage s of its copy
- *   ZB-V         2p - 1 - r of the chunk going, r + 1 of the one coming back
- * Source: as there.
- */
-double sl_schedule_alive_bytes(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
-                               const double *bytes);
-
 /** Whether no rank keeps more of anything alive than the one before it, and as much turning. */
 bool sl_schedule_in_flight_falls(const sl_plan *plan);
 
@@ -208,9 +196,12 @@ typedef struct sl_chunk_pass {
 
 /** One micro-batch on one rank, all its chunks [s]. */
 typedef struct sl_busy {
-    double all_s;       /* forward and backward, with what neither hides */
-    double backward_s;  /* of it, backward, with what is recomputed for it */
-    double weight_s;    /* of that, gradients of weights that may wait */
+    double all_s;      /* forward and backward, with what neither hides */
+    double backward_s; /* of it, backward, with what is recomputed for it */
+    double weight_s;   /* of that, gradients of weights that may wait */
+    /* Of forward and backward, what they wait for parameters and gradients that travel with each
+     * micro-batch. */
+    double gathers_s, reduces_s;
     sl_chunk_pass skew; /* of two chunks, how much longer the second takes than the first */
 } sl_busy;
 

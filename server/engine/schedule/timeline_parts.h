@@ -3,6 +3,7 @@
 #define SL_ENGINE_TIMELINE_PARTS_H
 
 #include "engine/answer/step_parts.h"
+#include "engine/schedule/alive.h"
 #include "engine/schedule/pipeline.h"
 
 /** Passes of chunks on several stages. */
@@ -29,6 +30,10 @@ typedef struct sl_stages_taken {
 /** `apart`: more than the step itself. Scratch as sl_stages_simulate has. */
 void sl_stages_take(const sl_memory_case *c, const sl_time *time, bool apart, void *scratch,
                     sl_stages_taken *out);
+
+/** What ranks of ZB-V keep at most, by the order that is simulated: out[2 r + i] is of chunk i of rank
+ * r. False for other schedules, and for more passes than are gone through for an estimate. */
+bool sl_stages_alive_v(const sl_memory_case *c, sl_alive out[]);
 
 /** Lanes of layers: passes, then the optimizer; copies to the host, and from it; parameters and
  * gradients of ranks; gradients of copies of those. */

@@ -3,10 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "engine/placement/ranks.h"
-#include "engine/placement/recompute.h"
+#include "engine/schedule/pipeline_tasks.h"
 
 static size_t
 aligned(size_t bytes)
@@ -50,20 +51,10 @@ set_work(const sl_memory_case *c, const sl_rank_time *t, sl_chunk_cost *cost)
 static void
 set_kept(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl_chunk_cost *cost)
 {
-    const sl_model *model = c->question->model;
-    double kept = sl_recompute_stage_bytes(model, c->workload, c->plan, &c->holdings->cut,
-                                           c->prices, held, stage);
-    double deferred = 0.0;
+    const sl_chunk_kept kept = sl_memory_chunk_kept(c, held, stage);
 
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_kind_price *price = &c->prices[k];
-        if (sl_schedule_is_block(model, k))
-            deferred += stage->layers[k] * price->operand_bytes;
-        else
-            kept += stage->layers[k] * price->saved_bytes;
-    }
-    cost->kept_bytes = (uint64_t)ceil(kept);
-    cost->deferred_bytes = (uint64_t)ceil(deferred);
+    cost->kept_bytes = (uint64_t)ceil(kept.blocks + kept.ends);
+    cost->deferred_bytes = (uint64_t)ceil(kept.operands);
 }
 
 static void
@@ -173,6 +164,27 @@ set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
     }
 }
 
+static void
+set_costs(const sl_memory_case *c, sl_chunk_cost *costs)
+{
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        set_rank(sl_case_of_stage(c, r, &space), r, &costs[(size_t)r * sl_schedule_held(c->plan)]);
+    }
+}
+
+/* Whether parameters and gradients travel over scale-up links on every stage. */
+static bool
+data_scales_up(const sl_memory_case *c)
+{
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        if (sl_step_data_groups(sl_case_of_stage(c, r, &space)).shard.level == SL_LEVEL_NETWORK)
+            return false;
+    }
+    return true;
+}
+
 /* Both ends add up what they share before their update. */
 static void
 set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
@@ -198,13 +210,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
     double *optimizer_s = (double *)(void *)(at += costs_bytes(plan));
 
     at += aligned(plan->pipeline * sizeof *optimizer_s);
-    bool scale_up = true;
-    for (uint32_t r = 0; r < plan->pipeline; r++) {
-        sl_memory_case space;
-        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
-        set_rank(here, r, &costs[(size_t)r * sl_schedule_held(plan)]);
-        scale_up = scale_up && sl_step_data_groups(here).shard.level != SL_LEVEL_NETWORK;
-    }
+    set_costs(c, costs);
     set_optimizers(c, time, optimizer_s);
     run->pipeline = (sl_pipeline){
         .plan = plan,
@@ -217,7 +223,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
          * 4). */
         .barrier = !sl_schedule_steps_alone(plan),
         .overlaps_sends = c->software->overlap_pipeline,
-        .data_scale_up = scale_up,
+        .data_scale_up = data_scales_up(c),
         .gathers_first = !c->software->overlap_parameter_gather,
         .reduces_last =
             !c->software->overlap_gradient_reduce || sl_states_reduces_after(c->workload, plan),
@@ -293,4 +299,44 @@ sl_stages_take(const sl_memory_case *c, const sl_time *time, bool apart, void *s
     for (uint32_t i = 0; i < chunks; i++)
         costs[i].send_s = 0.0;
     out->silent_s = again_s(run, space);
+}
+
+/* Room for an order of ZB-V on the stack, and for micro-batches on all stages together. */
+enum { V_BYTES_MAX = 64 * 1024, V_BATCHES_MAX = 1280, V_CHUNKS = 2 };
+
+static void
+find_alive_v(const sl_memory_case *c, uint64_t m, sl_alive out[])
+{
+    const sl_plan *plan = c->plan;
+    sl_work order[3 * V_CHUNKS * V_BATCHES_MAX];
+    sl_chunk_cost costs[V_CHUNKS * SL_PIPELINE_MAX];
+    sl_work_seconds seconds[V_CHUNKS * SL_PIPELINE_MAX];
+    _Alignas(max_align_t) char scratch[V_BYTES_MAX];
+    const uint64_t passes = sl_order_count(plan, m, 0); /* of each rank */
+
+    set_costs(c, costs);
+    sl_pipeline_write_v(plan, m, costs, seconds, scratch, order);
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        const sl_chunk_cost *own = &costs[(size_t)r * V_CHUNKS];
+        const sl_chunk_bytes bytes[V_CHUNKS] = {
+            {(double)own[0].kept_bytes, (double)own[0].deferred_bytes},
+            {(double)own[1].kept_bytes, (double)own[1].deferred_bytes}};
+        sl_alive_in_order(&order[r * passes], passes, bytes, &out[(size_t)r * V_CHUNKS]);
+    }
+}
+
+bool
+sl_stages_alive_v(const sl_memory_case *c, sl_alive out[])
+{
+    const sl_plan *plan = c->plan;
+    const uint64_t m = sl_plan_microbatches(c->workload, plan);
+    const uint64_t most = V_BATCHES_MAX / plan->pipeline;
+    const uint64_t repeats = 4 * (uint64_t)plan->pipeline; /* by then as many wait as ever will */
+    const uint64_t batches = m < most ? m : most;
+
+    if (plan->schedule != SL_SCHEDULE_ZB_V || !sl_order_exists(plan, m) ||
+        (batches < m && batches < repeats) || sl_order_v_bytes(plan, batches) > V_BYTES_MAX)
+        return false;
+    find_alive_v(c, batches, out);
+    return true;
 }
