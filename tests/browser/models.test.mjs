@@ -56,7 +56,7 @@ describe('one model', () => {
         assert.deepEqual(await fact(page, 'Blocks'), ['32']);
         assert.deepEqual(await fact(page, 'Parameters'), [count(model.parameters.total)]);
         assert.deepEqual(await fact(page, 'Weights as stored'), [`${gib(model.weights_bytes)} GiB`]);
-        assert.deepEqual(await fact(page, 'KV cache per token'), [`${Math.round(model.kv_cache.bytes_per_token / 1000)} kB`]);
+        assert.deepEqual(await fact(page, 'KV cache per token'), [`${model.kv_cache.bytes_per_token / 1024} KiB`]);
         for (const role of ['embedding', 'attention', 'mlp', 'norms', 'lm_head'])
             assert.equal(await seen(page.locator(`tr[data-role="${role}"] td`).first()), count(model.parameters[role]), role);
         for (const num of await page.locator('.models .num').all()) {

@@ -489,7 +489,7 @@ describe('the sharding map', () => {
             const same = stage.filter(({ coordinates }) => coordinates.tensor === 1);
             await becomes(async () => (await seen(page.getByTestId('map-readout')))
                 .includes(`${name} is held by ${stage.length} devices, ${same.length} with this very slice: ${
-                    (tensor.shards[0].bytes / 1e6).toFixed(1)} MB each`), true);
+                    (tensor.shards[0].bytes / 2 ** 20).toFixed(1)} MiB each`), true);
             await drawn(page);
             assert.deepEqual(await pixel(page, 'map-lit', { x: 45, y: 30 }), await tone(page, 'vermillion'));
             assert.deepEqual(await pixel(page, 'map-lit', { x: 75, y: 30 }), await tone(page, 'blue'));
