@@ -129,8 +129,12 @@ score_products(const char *what, const char *dtype, sl_precision precision, cons
         return 0.0;
     while (sl_table_next(&t)) {
         const int part = part_of(&t);
-        const sl_product product = {1.0, sl_table_number(&t, "m"), sl_table_number(&t, "n"),
-                                    sl_table_number(&t, "k"), precision, false};
+        const sl_product product = {1.0,
+                                    sl_table_number(&t, "m"),
+                                    sl_table_number(&t, "n"),
+                                    sl_table_number(&t, "k"),
+                                    precision,
+                                    false};
         if (part < 0 || strcmp(sl_csv_get(&t.csv, "dtype"), dtype) != 0 ||
             !sl_table_has(&t, "source", collection) || product.m < 1024.0 || product.n < 1024.0 ||
             product.k < 1024.0 || was_fitted(&product) != fitted)
