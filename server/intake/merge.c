@@ -9,8 +9,10 @@
 
 enum { CLASSES_MAX = SL_FINDINGS_KINDS_MAX };
 
-/* Of NVLink 2 to 4, one way; later generations and other makers' links carry more. */
-static const double LINK_BYTES_PER_S = 25e9;
+/* Of one link, one way: of NVLink 2 to 4 (NVIDIA's Volta, Ampere and Hopper whitepapers: 6, 12 and 18
+ * of them carry 150, 300 and 450 GB/s), and of the bridge between cards of GA102 (its whitepaper: four
+ * carry 56.25). Later generations and other makers' links carry more. */
+static const double LINK_BYTES_PER_S = 25e9, BRIDGE_BYTES_PER_S = 14.0625e9;
 
 /* A format that is none of ours, as tests have them, comes last. */
 static uint32_t
@@ -254,14 +256,22 @@ as_many(const sl_class *a, const sl_class *b)
     return here <= 0 || there <= 0 || here == there;
 }
 
-/* Whether one of its parts has room for so many links: none carries less than LINK_BYTES_PER_S.
- * NV18 is not of the A100 that stands beside an H100. */
+static double
+least_link_bytes_per_s(const sl_part *part)
+{
+    return sl_text_equal(part->scale_up_link, "NVLink bridge") ? BRIDGE_BYTES_PER_S
+                                                               : LINK_BYTES_PER_S;
+}
+
+/* Whether one of its parts has room for so many links: NV18 is not of the A100 that stands beside an
+ * H100. */
 static bool
 has_room_for(const sl_class *class, double links)
 {
     for (uint32_t i = 0; i < class->candidate_count; i++) {
-        const double all = class->candidates[i]->accelerator.scale_up_bytes_per_s;
-        if (all <= 0 || links * LINK_BYTES_PER_S <= all)
+        const sl_part *const part = class->candidates[i];
+        const double all = part->accelerator.scale_up_bytes_per_s;
+        if (all <= 0 || links * least_link_bytes_per_s(part) <= all)
             return true;
     }
     return class->candidate_count == 0 || class->candidates_near;

@@ -171,6 +171,15 @@ test('links of one machine are not taken for another part that has fewer', async
         [['nvidia-h100-sxm5-80gb', 18], ['nvidia-a100-sxm4-80gb', undefined]], text);
 });
 
+test('the links of a bridge are its cards\'', async () => {
+    const matrix = `\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-55\nGPU1\tNV4\t X \t0-55\n`;
+    for (const [type, id] of [['rtx_a6000', 'nvidia-rtx-a6000'], ['nvidia-rtx-3090', 'nvidia-rtx-3090'], ['nvidia-a40', 'nvidia-a40']]) {
+        const file = form({ 'topo.txt': matrix, 'nodes.txt': `NodeName=n1 Gres=gpu:${type}:2 State=IDLE\n` });
+        const { json, text } = await parse(file.body, { type: file.type });
+        assert.deepEqual(json.pools.map(({ accelerator, fields }) => [accelerator, fields.links?.value]), [[id, 4]], text);
+    }
+});
+
 test('a type with the memory of a slice is told, and no plan is made on it unasked', async () => {
     const gres = (type) => `NodeName=n1 Gres=gpu:${type}:7 State=IDLE RealMemory=500000\n`;
     for (const type of ['a100_10gb', 'h100_nvl_12gb']) {

@@ -135,7 +135,7 @@ find_v(const sl_plan *plan, uint64_t microbatches, uint32_t rank, const sl_chunk
        sl_alive *out)
 {
     sl_work order[SL_ORDER_V_PASSES * 4 * SL_PIPELINE_MAX];
-    const uint64_t all = 4 * (uint64_t)plan->pipeline; /* by then as many wait as ever will */
+    const uint64_t all = sl_order_v_settles(plan);
     const uint64_t count =
         sl_order_write_v_skeleton(plan, microbatches < all ? microbatches : all, rank, order);
     const uint32_t waits = bytes[0].deferred >= bytes[1].deferred ? 0 : 1;

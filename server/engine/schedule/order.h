@@ -72,6 +72,14 @@ enum { SL_ORDER_V_PASSES = 4 };
 uint64_t sl_order_write_v_skeleton(const sl_plan *plan, uint64_t microbatches, uint32_t rank,
                                    sl_work *out);
 
+/** Micro-batches from which on ranks of ZB-V keep no more than before: by then as many wait as ever
+ * will. */
+static inline uint64_t
+sl_order_v_settles(const sl_plan *plan)
+{
+    return 4 * (uint64_t)plan->pipeline;
+}
+
 /** Bytes of scratch memory of sl_order_write_v. */
 size_t sl_order_v_bytes(const sl_plan *plan, uint64_t microbatches);
 

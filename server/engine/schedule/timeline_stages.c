@@ -331,11 +331,11 @@ sl_stages_alive_v(const sl_memory_case *c, sl_alive out[])
     const sl_plan *plan = c->plan;
     const uint64_t m = sl_plan_microbatches(c->workload, plan);
     const uint64_t most = V_BATCHES_MAX / plan->pipeline;
-    const uint64_t repeats = 4 * (uint64_t)plan->pipeline; /* by then as many wait as ever will */
     const uint64_t batches = m < most ? m : most;
 
     if (plan->schedule != SL_SCHEDULE_ZB_V || !sl_order_exists(plan, m) ||
-        (batches < m && batches < repeats) || sl_order_v_bytes(plan, batches) > V_BYTES_MAX)
+        (batches < m && batches < sl_order_v_settles(plan)) ||
+        sl_order_v_bytes(plan, batches) > V_BYTES_MAX)
         return false;
     find_alive_v(c, batches, out);
     return true;
