@@ -202,6 +202,18 @@ test('a strategy takes what fits surely before what is faster and may not fit', 
     assert.ok(tight.time.step_s > roomy.time.step_s);
 });
 
+test('who recommends what is slower and sure says what is faster and may not fit', async () => {
+    const { strategies, recommendation } = await compared({ config: large, cluster: { nodes: 2 } });
+    const best = strategies.find(({ name }) => name === recommendation.strategy);
+    const [fastest] = strategies.filter(({ fits }) => fits).sort((a, b) => a.time.step_s - b.time.step_s);
+    assert.deepEqual([best.fits_certain, fastest.fits_certain], [true, false]);
+    assert.ok(fastest.time.step_s * recommendation.alike_ratio < best.time.step_s);
+    const [, said] = /the fastest that surely fits;.* would take ([\d.]+) s and fits narrowly, with \d+\.\d GiB free\.$/.exec(recommendation.reason) ?? [];
+    assert.ok(Math.abs(Number(said) / fastest.time.step_s - 1) < 0.1, recommendation.reason);
+    const { recommendation: roomy } = await compared({});
+    assert.doesNotMatch(roomy.reason, /would take/);
+});
+
 test('where nothing fits, that is said with what lacks least', async () => {
     const { recommendation, strategies } = await compared({ config: large,
         cluster: { accelerators_per_node: 1 }, workload: { recompute: 'none', micro_batch_size: 32,

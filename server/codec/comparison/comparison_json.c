@@ -1,6 +1,7 @@
 #include "codec/comparison/comparison_json.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -10,7 +11,7 @@
 #include "codec/question/names.h"
 #include "shardline/units.h"
 
-enum { REASON_BYTES = 400, NAME_BYTES = 32, PLAN_BYTES = 96 };
+enum { REASON_BYTES = 640, NAME_BYTES = 32, PLAN_BYTES = 96 };
 
 static void
 words_write(sl_writer *writer, const sl_strategy_words *words)
@@ -122,7 +123,23 @@ step_say(const sl_entry *entry)
     return sl_number_say(entry->time.step_s, (entry->step_high_s - entry->step_low_s) / 2.0);
 }
 
-/* Numbers of the plan, and of the one that it was held against. */
+/* The plan that is faster and may not fit, behind a reason. */
+static void
+riskier_say(const sl_comparison *c, char *out, size_t size)
+{
+    char plan[PLAN_BYTES];
+
+    if (c->riskier == SL_NOTHING)
+        return;
+    const size_t said = strlen(out);
+    plan_say(c, c->riskier, plan);
+    (void)sl_text_format(out + said, size - said,
+                         " %s would take %s s and fits narrowly, with %.1f GiB free.", plan,
+                         step_say(&c->strategies[c->riskier]).text,
+                         (double)c->strategies[c->riskier].headroom_bytes / SL_GIB_BYTES);
+}
+
+/* Numbers of the plan, and of those that it was held against. */
 static void
 reason_say(const sl_comparison *c, char *out, size_t size)
 {
@@ -154,6 +171,7 @@ reason_say(const sl_comparison *c, char *out, size_t size)
                              chosen, step.text, free_gib, usable_gib, other, fits,
                              100.0 * (step_s / c->strategies[c->fastest].time.step_s - 1.0),
                              caution_of(best));
+    riskier_say(c, out, size);
 }
 
 static void

@@ -175,13 +175,28 @@ pick_best(const sl_comparison *c, uint32_t situations)
     return p;
 }
 
+/* Who would rather have the time than be sure has to know. */
+static int
+find_riskier(const sl_comparison *c, uint32_t situations)
+{
+    const int any = pick_among(c, situations, (demand){.complete = true}).fastest;
+
+    if (any == SL_NOTHING || c->strategies[any].fits_certain ||
+        c->strategies[any].time.step_s * SL_COMPARISON_ALIKE_RATIO >=
+            c->strategies[c->recommended].time.step_s)
+        return SL_NOTHING;
+    return any;
+}
+
 static void
 recommend(sl_comparison *c)
 {
-    const pick best = pick_best(c, DATA | SLIGHTLY | MODEL | BOTH);
+    const uint32_t all = DATA | SLIGHTLY | MODEL | BOTH;
+    const pick best = pick_best(c, all);
 
     c->recommended = best.chosen;
     c->fastest = best.fastest;
+    c->riskier = best.chosen == SL_NOTHING ? SL_NOTHING : find_riskier(c, all);
     c->nearest = SL_NOTHING;
     for (uint32_t i = SL_STRATEGY_GIVEN + 1; i < SL_STRATEGY_COUNT; i++)
         if (c->asked[i] && c->strategies[i].legal && !c->strategies[i].fits &&

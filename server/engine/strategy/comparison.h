@@ -50,6 +50,7 @@ typedef struct sl_comparison {
     sl_entry strategies[SL_STRATEGY_COUNT];
     int recommended; /* sl_strategy; SL_NOTHING when none fits */
     int fastest;     /* of those that fit as surely */
+    int riskier;     /* faster than the recommendation, by its peak alone; SL_NOTHING: none */
     int nearest;     /* when none fits: that which lacks least */
     bool placed;     /* the next two are known */
     sl_situation situation;
