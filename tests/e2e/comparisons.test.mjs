@@ -202,6 +202,13 @@ test('a strategy takes what fits surely before what is faster and may not fit', 
     assert.ok(tight.time.step_s > roomy.time.step_s);
 });
 
+test('what fits surely does so by every release that may be meant', async () => {
+    const asked = { config: { ...large, num_hidden_layers: 48 }, cluster: { nodes: 8 }, strategies: ['fsdp_full_shard'],
+        workload: { sequence_length: 4096, global_batch_size: 512 } };
+    const { strategies: [entry] } = await compared(asked);
+    assert.deepEqual([entry.fits, entry.fits_certain], [true, true]);
+});
+
 test('who recommends what is slower and sure says what is faster and may not fit', async () => {
     const { strategies, recommendation } = await compared({ config: large, cluster: { nodes: 2 } });
     const best = strategies.find(({ name }) => name === recommendation.strategy);

@@ -78,6 +78,10 @@ sl_sureness(bool fits, bool fits_certain)
     return fits ? 1 + fits_certain : 0;
 }
 
+/** How surely the answer to a question will say that it fits, over all values of its open fields; 0
+ * too where none is legal. `scratch` is overwritten. */
+int sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch);
+
 /** The step of a combination, which some device holds, at the end of the range of clocks and links;
  * it is evaluated in `scratch`. */
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,

@@ -232,9 +232,8 @@ survey_priced(survey *s, walk w)
 }
 
 static void
-survey_all(survey *s)
+survey_all(const sl_question *q, sl_estimate *scratch, survey *s)
 {
-    const sl_question *q = s->question;
     const walk limits = {
         .software = q->software_count,
         .attention = is_unknown(q, SL_UNKNOWN_ATTENTION) ? SL_ATTENTION_KERNEL_COUNT : 1,
@@ -244,6 +243,10 @@ survey_all(survey *s)
     };
     walk w = {0};
 
+    s->question = q;
+    s->scratch = scratch;
+    s->count = s->fitting = s->too_large = 0;
+    sl_errors_begin(&s->refused, false);
     for (w.software = 0; w.software < limits.software; w.software++)
         for (w.attention = 0; w.attention < limits.attention; w.attention++)
             for (w.dropout = 0; w.dropout < limits.dropout; w.dropout++)
@@ -346,21 +349,28 @@ step_at(const survey *s, uint32_t i, bool slow)
     return sl_evaluate_step_at(s->question, &combination, slow, s->scratch);
 }
 
+/* Of all combinations that count [bytes]. */
+static void
+find_reserved(const survey *s, uint64_t *low, uint64_t *high)
+{
+    *low = UINT64_MAX;
+    *high = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!counts(s, i))
+            continue;
+        if (s->seen[i].reserved_low_bytes < *low)
+            *low = s->seen[i].reserved_low_bytes;
+        if (s->seen[i].reserved_high_bytes > *high)
+            *high = s->seen[i].reserved_high_bytes;
+    }
+}
+
 /* From the fastest combination at the highest clock and on the fastest links to the slowest at the
  * lowest, on the slowest. */
 static void
 set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *out)
 {
-    out->reserved_low_bytes = UINT64_MAX;
-    out->reserved_high_bytes = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (!counts(s, i))
-            continue;
-        if (s->seen[i].reserved_low_bytes < out->reserved_low_bytes)
-            out->reserved_low_bytes = s->seen[i].reserved_low_bytes;
-        if (s->seen[i].reserved_high_bytes > out->reserved_high_bytes)
-            out->reserved_high_bytes = s->seen[i].reserved_high_bytes;
-    }
+    find_reserved(s, &out->reserved_low_bytes, &out->reserved_high_bytes);
     out->step_low_s = step_at(s, fastest, false);
     out->step_high_s = step_at(s, slowest, true);
 }
@@ -382,6 +392,30 @@ refuse_all(const survey *s, sl_errors *err)
     return code;
 }
 
+int
+sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch)
+{
+    survey s;
+    sl_combination median;
+    sl_priced priced;
+    uint64_t low_bytes, high_bytes;
+
+    survey_all(question, scratch, &s);
+    if (s.count == 0)
+        return 0;
+
+    const bool legal = combine(question, &s.seen[middle_of(&s)].at, &median, &s.refused);
+    assert(legal);
+    (void)legal;
+    find_reserved(&s, &low_bytes, &high_bytes);
+    sl_evaluate_price(question, &median, SL_CLOCK_HELD, &priced);
+    const bool possible = sl_evaluate(question, &median, &priced, scratch);
+    assert(possible);
+    (void)possible;
+    return sl_sureness(scratch->fits,
+                       sl_evaluate_is_certain(&scratch->memory, low_bytes, high_bytes));
+}
+
 sl_code
 sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
                    sl_errors *err)
@@ -394,11 +428,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     assert(!sl_model_is_plain(question->model) ||
            (question->unknown &
             (uint32_t)(SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT | SL_UNKNOWN_SEQUENCE)) == 0);
-    s.question = question;
-    s.scratch = scratch;
-    s.count = s.fitting = s.too_large = 0;
-    sl_errors_begin(&s.refused, false);
-    survey_all(&s);
+    survey_all(question, scratch, &s);
     if (s.count == 0 && s.too_large > 0)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
                        "one device would need more than 9 PB, beyond what is counted here");

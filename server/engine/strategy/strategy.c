@@ -120,14 +120,31 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
     };
 }
 
+/* How surely a plan fits that does with the facts it is tried with: by all that are plausible. It
+ * overwrites the scratch. */
+static int
+sureness_of(search *s, const sl_question *tried)
+{
+    const int one = sl_sureness(s->scratch->fits, s->scratch->fits_certain);
+
+    return one < 2 || tried->unknown == 0 ? one : sl_evaluate_sureness(tried, s->scratch);
+}
+
+/* Among plans that are as surely to fit the faster, among those that do not fit the smaller. It
+ * overwrites the scratch. */
 static void
 keep_if_better(search *s, const sl_question *tried)
 {
     const sl_memory *memory = &s->scratch->memory;
     const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
     const double step_s = s->scratch->time.step_s;
-    const int sureness = sl_sureness(s->scratch->fits, s->scratch->fits_certain);
+    const bool fits = s->scratch->fits;
 
+    /* What surely fits and is as fast as this stays, however surely this does. */
+    if (s->found && s->sureness == 2 && (!fits || s->step_s <= step_s))
+        return;
+
+    const int sureness = sureness_of(s, tried);
     if (s->found && (s->sureness != sureness ? s->sureness > sureness
                      : sureness > 0          ? s->step_s <= step_s
                                              : s->total_bytes <= total))
@@ -180,8 +197,8 @@ try_recompute(search *s, sl_question *tried)
         fresh = false;
         if (!sl_evaluate(tried, &c, &priced, s->scratch))
             continue;
-        keep_if_better(s, tried);
         fits = fits || s->scratch->fits;
+        keep_if_better(s, tried);
     }
     return fits;
 }

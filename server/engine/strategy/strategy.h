@@ -50,10 +50,11 @@ typedef struct sl_comparison_ask {
 uint32_t sl_strategy_complexity(sl_strategy strategy);
 
 /**
- * The question of the strategy's best plan: one that fits before one that does not, of those that
- * fit the fastest, of the others the smallest; micro-batch and recomputation chosen with it where
- * they are open, for the newest release that is plausible. What remains unknown in *out are facts:
- * software, attention, dropout.
+ * The question of the strategy's best plan: one that surely fits before one that may not, and that
+ * before one that does not; of those that fit the fastest, of the others the smallest; micro-batch
+ * and recomputation chosen with it where they are open, for the newest release that is plausible,
+ * and whether it surely fits by all that are. What remains unknown in *out are facts: software,
+ * attention, dropout.
  *   dp, ddp, zero_*, fsdp_*   all devices are replicas
  *   hsdp*                     one copy of the states in each node
  *   tensor                    as many ranks as domain, heads and widths allow; replicas of that
