@@ -2,8 +2,9 @@
 #include "intake/merge.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sort.h"
 
 static sl_code
 out_of_memory(sl_errors *err)
@@ -176,7 +177,7 @@ sl_merge_place_hosts(const sl_merge *m, sl_errors *err)
         }
     }
     for (int pass = 0; pass < 2; pass++) {
-        qsort(members, count, sizeof *members, pass == 0 ? by_domain : by_group);
+        sl_sort(members, count, sizeof *members, pass == 0 ? by_domain : by_group);
         for (uint32_t from = 0, to = 0; from < count; from = to) {
             const uint32_t pool = members[from].pool;
             sl_code code = SL_OK;

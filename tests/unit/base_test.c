@@ -12,6 +12,7 @@
 #include "base/identity.h"
 #include "base/index.h"
 #include "base/log.h"
+#include "base/sort.h"
 #include "harness.h"
 
 static void
@@ -197,6 +198,36 @@ sha256_matches_published_vectors(void)
     sl_hash_text(million, 64, digest);
     sl_expect_text(digest, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb",
                    "64");
+}
+
+static uint32_t comparisons;
+
+static int
+by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    comparisons++;
+    return x < y ? -1 : x > y;
+}
+
+static void
+a_list_in_order_is_looked_through_once(void)
+{
+    int ordered[] = {-3, 1, 1, 2, 8, 9, 9, 12};
+    int mixed[] = {1, 2, 3, 9, 8, -1, 4, 4};
+    const int sorted[] = {-1, 1, 2, 3, 4, 4, 8, 9};
+
+    comparisons = 0;
+    sl_sort(ordered, 8, sizeof ordered[0], by_number);
+    CU_ASSERT_EQUAL(comparisons, 7);
+    CU_ASSERT_EQUAL(ordered[0], -3);
+    CU_ASSERT_EQUAL(ordered[7], 12);
+    sl_sort(mixed, 8, sizeof mixed[0], by_number);
+    CU_ASSERT_EQUAL(memcmp(mixed, sorted, sizeof sorted), 0);
+    comparisons = 0;
+    sl_sort(NULL, 0, sizeof mixed[0], by_number);
+    sl_sort(mixed, 1, sizeof mixed[0], by_number);
+    CU_ASSERT_EQUAL(comparisons, 0);
 }
 
 static void
@@ -389,6 +420,7 @@ main(int argc, char **argv)
         SL_CASE(when_to_try_again_is_said_of_the_last_error),
         SL_CASE(an_index_knows_what_it_was_given),
         SL_CASE(names_of_an_index_are_compared),
+        SL_CASE(a_list_in_order_is_looked_through_once),
         SL_CASE(the_clock_goes_forward),
         SL_CASE(embedded_files_are_found_by_name),
         SL_CASE(a_log_line_is_one_json_object),

@@ -2,10 +2,10 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 enum { BRACKETS_MAX = 8, DIGITS_MAX = 9, ENTRY_BYTES = 1024 * 1024 };
@@ -340,8 +340,7 @@ sl_hosts_compress(const char **names, size_t count, sl_arena *arena, const char 
     sl_buffer text;
     bool failed = made == NULL;
 
-    if (count > 0)
-        qsort(names, count, sizeof *names, sl_hosts_compare);
+    sl_sort(names, count, sizeof *names, sl_hosts_compare);
     sl_buffer_init(&text, ENTRY_BYTES);
     for (size_t at = 0; at < count && !failed;) {
         text.size = 0;
