@@ -360,6 +360,25 @@ sl_text_put_character(uint32_t code, char out[SL_TEXT_CHARACTER_MAX])
     return size;
 }
 
+const char *
+sl_text_closing_quote(const char *from, const char *end)
+{
+    assert(from != NULL && end >= from);
+
+    for (const char *at = from; at < end; at++) {
+        at = memchr(at, '"', (size_t)(end - at));
+        if (at == NULL)
+            return NULL;
+        /* Backslashes escape one another, and an odd one the quote. */
+        const char *run = at;
+        while (run > from && run[-1] == '\\')
+            run--;
+        if ((at - run) % 2 == 0)
+            return at;
+    }
+    return NULL;
+}
+
 size_t
 sl_text_json_escape(const char *bytes, size_t length, char out[SL_TEXT_ESCAPED_MAX], size_t *taken)
 {

@@ -52,6 +52,10 @@ enum { SL_TEXT_CHARACTER_MAX = 4 };
  * U+10FFFF, becomes U+FFFD. */
 size_t sl_text_put_character(uint32_t code, char out[SL_TEXT_CHARACTER_MAX]);
 
+/** The quote that ends a JSON string, of which `from` is the first byte; NULL where none does before
+ * `end`. */
+const char *sl_text_closing_quote(const char *from, const char *end);
+
 enum { SL_TEXT_ESCAPED_MAX = 6 };
 
 /**

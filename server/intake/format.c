@@ -74,18 +74,6 @@ is_mark(char byte)
     return marks[(unsigned char)byte] != 0;
 }
 
-/* The quote that ends a text; NULL where none does. */
-static const char *
-text_end(const char *from, const char *end)
-{
-    for (const char *at = from; at < end; at++) {
-        if (*at == '"')
-            return at;
-        at += *at == '\\';
-    }
-    return NULL;
-}
-
 /* The members of the root, or of the first element of a root that is a list. A text that is no JSON
  * gives some keys or none: reading it says what is wrong. */
 static void
@@ -106,7 +94,7 @@ take_keys(sl_sample *out)
             first = !(out->list && depth == 1);
         } else if (*at == '"') {
             const char *const from = ++at;
-            at = text_end(at, end);
+            at = sl_text_closing_quote(at, end);
             if (at == NULL)
                 return;
             const char *behind = at + 1;

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/text.h"
+
 sl_json_walk
 sl_json_walk_new(const char *text, size_t size, uint32_t line)
 {
@@ -35,13 +37,10 @@ sl_json_walk_fault(sl_json_walk *walk, const char *what, sl_errors *err)
 static bool
 pass_string(sl_json_walk *w)
 {
-    const char *at = w->at + 1;
+    const char *const quote = sl_text_closing_quote(w->at + 1, w->end);
 
-    for (; at < w->end && *at != '"'; at++)
-        if (*at == '\\' && at + 1 < w->end)
-            at++;
-    w->at = at < w->end ? at + 1 : w->end;
-    return at < w->end;
+    w->at = quote != NULL ? quote + 1 : w->end;
+    return quote != NULL;
 }
 
 /* What a byte is outside of texts; all others are of words. */

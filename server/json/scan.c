@@ -3,14 +3,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/text.h"
+
 size_t
 sl_scan_string(const char *text, size_t size, size_t at)
 {
-    for (at++; at < size && text[at] != '"'; at++) {
-        if (text[at] == '\\')
-            at++;
-    }
-    return at < size ? at + 1 : size;
+    const char *const quote = sl_text_closing_quote(text + at + 1, text + size);
+    return quote != NULL ? (size_t)(quote - text) + 1 : size;
 }
 
 static const char *

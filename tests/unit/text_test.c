@@ -287,6 +287,28 @@ a_part_is_found_whatever_its_case(void)
     CU_ASSERT_FALSE(sl_text_holds_ignoring_case("[", "{"));
 }
 
+/* `quote`: how many bytes stand before the closing quote, or -1 where there is none. */
+static void
+expect_quote(const char *text, long quote)
+{
+    const char *const found = sl_text_closing_quote(text, text + strlen(text));
+    CU_ASSERT_EQUAL(found == NULL ? -1 : found - text, quote);
+}
+
+static void
+a_string_ends_at_a_quote_that_is_not_escaped(void)
+{
+    expect_quote("\"", 0);
+    expect_quote("gpu01\": \"", 5);
+    expect_quote("a\\\"b\"", 4);
+    expect_quote("a\\\\\"b\"", 3);
+    expect_quote("\\\\\\\"\"", 4);
+    expect_quote("\\\"\\\"", -1);
+    expect_quote("gpu01", -1);
+    expect_quote("gpu01\\", -1);
+    expect_quote("", -1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -304,6 +326,7 @@ main(int argc, char **argv)
         SL_CASE(only_valid_utf8_is_a_character),
         SL_CASE(characters_are_written_as_they_are_read),
         SL_CASE(json_escapes_keep_the_text_valid),
+        SL_CASE(a_string_ends_at_a_quote_that_is_not_escaped),
     };
     return sl_run_cases(argc, argv, "text", cases, sizeof cases / sizeof cases[0]);
 }
