@@ -360,7 +360,7 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
     assert.deepEqual(resolved.workload.adapter, {
         method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
-        fused: false, base: 'bf16', unquantized: 'bf16', base_keeps_inputs: false, dropout: 0,
+        fused: false, autocast: false, base: 'bf16', unquantized: 'bf16', base_keeps_inputs: false, dropout: 0,
         sequence_parallel_input_regather: false, targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));

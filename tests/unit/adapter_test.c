@@ -288,6 +288,17 @@ a_target_nothing_goes_by_is_refused(void)
 static const sl_adapter lora = {.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_V};
 static const double LORA_TRAINED = 9175040.0;
 
+/* Two copies of the input and what the first halves give, in 16 bits. */
+static void
+autocast_keeps_narrow_inputs(void)
+{
+    sl_adapter adapter = lora;
+    const double kept = kept_per_token(&adapter);
+
+    adapter.autocast = true;
+    sl_expect_near(kept - kept_per_token(&adapter), (4 - 2) * 2 * (HIDDEN + 32), 1e-9, "narrow");
+}
+
 /* AdamW in fp32: the gradient four times, two states and the weight both ways, and zeroing. */
 /* A norm that is composed of kernels keeps what its weight multiplies where that trains, and its input in
  * fp32 in any case. */
@@ -350,33 +361,62 @@ forward_s(const sl_adapter *adapter)
     return pass_s(&q, SL_TERM_FORWARD);
 }
 
-/* Two products a matrix; around them the input is dropped and cast to fp32, the output scaled and
- * added. */
-static void
-adapters_multiply_beside_their_matrices(void)
+/* Forward of the adapters of q and v in all blocks: two products each, and passes over what they
+ * read and give. */
+static double
+beside_s(sl_precision precision, double input_bytes, double output_bytes)
 {
-    const sl_adapter fused = {.method = SL_ADAPTER_LORA, .rank = 32, .fused = true, ON_Q_AND_V};
-    const sl_adapter dropped = {SL_ADAPTER_LORA, .rank = 32, .dropout_ratio = 0.1, ON_Q_AND_V};
     const double outputs[] = {HIDDEN, KEYS};
     const sl_question q = llama_question(&lora);
     const double clock = cluster.accelerator.sustained_ratio;
     const sl_slice slice = sl_slice_of(&q, &software, &q.workload, &q.plan, clock);
     const double ratio = slice.streaming.residual_ratio;
-    const double base_s = forward_s(&(sl_adapter){.method = SL_ADAPTER_LN_TUNING});
-    double products_s = 0.0, around_s = 0.0;
+    double seconds = 0.0;
 
     for (uint32_t i = 0; i < 2; i++) {
-        products_s += sl_kernel_product_s(
-                          &slice, (sl_product){1, TOKENS, 32, HIDDEN, slice.precision, false}) +
-                      sl_kernel_product_s(
-                          &slice, (sl_product){1, TOKENS, outputs[i], 32, slice.precision, false});
-        around_s += sl_kernel_memory_s(&slice, TOKENS * HIDDEN * 6.0, ratio) +
-                    sl_kernel_memory_s(&slice, TOKENS * outputs[i] * 10.0, ratio);
+        const sl_product down = {1, TOKENS, 32, HIDDEN, precision, false};
+        const sl_product up = {1, TOKENS, outputs[i], 32, precision, false};
+        seconds += sl_kernel_product_s(&slice, down) + sl_kernel_product_s(&slice, up);
+        if (input_bytes > 0.0)
+            seconds += sl_kernel_memory_s(&slice, TOKENS * HIDDEN * input_bytes, ratio);
+        if (output_bytes > 0.0)
+            seconds += sl_kernel_memory_s(&slice, TOKENS * outputs[i] * output_bytes, ratio);
     }
-    sl_expect_near(forward_s(&fused) - base_s, LAYERS * products_s, 1e-9, "products");
-    sl_expect_near(forward_s(&lora) - base_s, LAYERS * (products_s + around_s), 1e-9, "around");
-    sl_expect_near(forward_s(&dropped) - forward_s(&lora),
-                   LAYERS * 2.0 * TOKENS * HIDDEN * 5.0 / (ratio * 1e12), 1e-9, "dropout");
+    return LAYERS * seconds;
+}
+
+/* The input is cast to the adapters' type and dropped; the output scaled and added, and what fp32
+ * adapters add to outside of autocast is cast back. Autocast casts what they read once more. */
+static void
+adapters_multiply_beside_their_matrices(void)
+{
+    static const struct {
+        bool half, fused, autocast;
+        sl_precision precision;
+        double dropout_ratio, input_bytes, output_bytes;
+    } cases[] = {
+        {.fused = true, .precision = SL_PRECISION_BF16},
+        {.half = true, .precision = SL_PRECISION_BF16, .output_bytes = 4 + 6},
+        {true, false, false, SL_PRECISION_BF16, 0.1, 2 + 2 + 1, 4 + 6},
+        {false, false, false, SL_PRECISION_FP32, 0.0, 2 + 4, 8 + 10 + 6},
+        {false, false, false, SL_PRECISION_FP32, 0.1, 6 + 4 + 4 + 1, 8 + 10 + 6},
+        {false, false, true, SL_PRECISION_BF16, 0.0, 2 * 6, 4 + 6},
+        {false, false, true, SL_PRECISION_BF16, 0.1, 2 * 6 + 4 + 4 + 1, 4 + 6},
+    };
+    const double base_s = forward_s(&(sl_adapter){.method = SL_ADAPTER_LN_TUNING});
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const sl_adapter adapter = {.method = SL_ADAPTER_LORA,
+                                    .rank = 32,
+                                    .half = cases[i].half,
+                                    .fused = cases[i].fused,
+                                    .autocast = cases[i].autocast,
+                                    .dropout_ratio = cases[i].dropout_ratio,
+                                    ON_Q_AND_V};
+        sl_expect_near(forward_s(&adapter) - base_s,
+                       beside_s(cases[i].precision, cases[i].input_bytes, cases[i].output_bytes),
+                       1e-9, "beside the base");
+    }
 }
 
 /* Each matrix of a block is read packed and written in 16 bits before its product, forward and
@@ -677,6 +717,7 @@ static const sl_case cases[] = {
     SL_CASE(each_method_keeps_what_its_gradients_need),
     SL_CASE(norms_of_weights_need_room),
     SL_CASE(what_is_not_quantised_may_be_wide),
+    SL_CASE(autocast_keeps_narrow_inputs),
     SL_CASE(a_quantised_base_may_keep_its_inputs),
     SL_CASE(quantised_blocks_are_gathered_as_stored),
     SL_CASE(composed_norms_keep_what_a_weight_that_trains_multiplies),

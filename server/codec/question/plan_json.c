@@ -24,6 +24,7 @@ sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
     sl_put_known_uint(writer, "virtual_tokens", adapter->virtual_tokens);
     sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
     sl_put_bool(writer, "fused", adapter->fused);
+    sl_put_bool(writer, "autocast", adapter->autocast);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
     sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
     sl_put_bool(writer, "base_keeps_inputs", adapter->base_keeps_inputs);

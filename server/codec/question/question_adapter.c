@@ -156,6 +156,7 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     sl_keep(&first, sl_names_read(object, "base", &sl_base_names, &base, &said, err));
     sl_keep(&first, sl_names_read(object, "dtype", &names, &own, &said, err));
     sl_keep(&first, sl_node_bool(object, "fused", &adapter->fused, NULL, err));
+    sl_keep(&first, sl_node_bool(object, "autocast", &adapter->autocast, NULL, err));
     said = false;
     sl_keep(&first, sl_names_read(object, "unquantized", &names, &rest, &said, err));
     if (first == SL_OK && !said && base != SL_ADAPTER_BASE_BF16)
@@ -211,6 +212,7 @@ sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_e
                                         {"unquantized", NULL},
                                         {"base_keeps_inputs", NULL},
                                         {"fused", NULL},
+                                        {"autocast", NULL},
                                         {"dropout", NULL},
                                         {"sequence_parallel_input_regather", NULL}};
     sl_adapter *const adapter = &request->workload.adapter;

@@ -119,8 +119,9 @@ note_adapter(const sl_question *question, sl_estimate *out)
         sl_note_add(
             out, false, "adapter_inputs_copied",
             "adapters in another precision than the base keep a copy of the input for each of "
-            "their matrices: activations may exceed those of full fine-tuning; adapter.dtype bf16 "
-            "keeps one input");
+            "their matrices, and outside of autocast multiply in theirs: activations may exceed "
+            "those of full fine-tuning; adapter.dtype bf16 keeps one input, adapter.autocast, "
+            "which Trainer's bf16 is, narrow copies");
 }
 
 static void

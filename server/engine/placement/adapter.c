@@ -392,6 +392,21 @@ sl_adapter_casts(const sl_adapter *adapter, double element_bytes)
            !adapter->fused && sl_adapter_element_bytes(adapter) != element_bytes;
 }
 
+/* A base with an fp32 rest trains under it, too. */
+static bool
+under_autocast(const sl_adapter *adapter)
+{
+    return adapter->autocast || adapter->wide_rest;
+}
+
+double
+sl_adapter_multiplied_bytes(const sl_adapter *adapter, double element_bytes)
+{
+    return sl_adapter_casts(adapter, element_bytes) && !under_autocast(adapter)
+               ? sl_adapter_element_bytes(adapter)
+               : element_bytes;
+}
+
 bool
 sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread)
 {
@@ -429,9 +444,7 @@ input_kept_bytes(const sl_slice *slice, const sl_operator *op, uint32_t matrices
     static const double mask_bytes = 1.0;
     const sl_adapter *adapter = slice->adapter;
     const bool casts = sl_adapter_casts(adapter, slice->element_bytes);
-    /* A base with an fp32 rest trains under autocast, which casts for each product. */
-    const double own =
-        casts && !adapter->wide_rest ? sl_adapter_element_bytes(adapter) : slice->element_bytes;
+    const double own = sl_adapter_multiplied_bytes(adapter, slice->element_bytes);
     const double whole = multiplied_input(slice, op);
     const bool gathered =
         sl_adapter_gathers(adapter, slice->framework, slice->spread) && reads_gathered(op);
@@ -446,8 +459,8 @@ input_kept_bytes(const sl_slice *slice, const sl_operator *op, uint32_t matrices
 static double
 product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    const double own =
-        slice->adapter->wide_rest ? slice->element_bytes : sl_adapter_element_bytes(slice->adapter);
+    const double own = under_autocast(slice->adapter) ? slice->element_bytes
+                                                      : sl_adapter_element_bytes(slice->adapter);
     const double rows = sl_slice_rows(slice, op);
     uint32_t matrices = 0;
     double bytes = 0.0;

@@ -68,9 +68,10 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
 /**
  * Bytes an operator of a frozen model keeps for one micro-batch. A frozen product needs its input
  * for no gradient; an adapter does, as wide as its matrix, and keeps what it made of it:
- *   a copy of the input in the adapter's precision for each adapted matrix (as computed where the
- *   rest is fp32: autocast makes it), the input itself where that is the compute precision or
- *   kernels are fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
+ *   a copy of the input in the adapter's precision for each adapted matrix (as computed under
+ *   autocast, which a base with an fp32 rest trains under, too), the input itself where that is the
+ *   compute precision or kernels are fused; none for vera, tinylora, ia3 of outputs, randlora with
+ *   m < n
  *   under Megatron's sequence parallelism, of what is cut by columns, the whole sequence as it was
  *   gathered beside the rank's part, which alone stays where it is gathered again
  *   with dropout, in place of that input, what it left of it for each adapted matrix, and a byte of
@@ -113,6 +114,9 @@ bool sl_adapter_half_by_default(const sl_workload *workload);
 /** Whether adapters multiply in another precision than the base, element_bytes wide, whose input
  * they then copy for each of their matrices. */
 bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);
+
+/** Bytes of an element of what they multiply: where they cast, their own but under autocast. */
+double sl_adapter_multiplied_bytes(const sl_adapter *adapter, double element_bytes);
 
 /** Whether they keep inputs gathered of which the base keeps a part: spread is over how many
  * ranks. */

@@ -6,15 +6,14 @@
 #include "engine/price/kernel.h"
 #include "engine/price/price_parts.h"
 
-/* Passes over 16-bit values. The input is dropped (a mask of one byte beside it) and cast to fp32,
- * each in a kernel of its own; the output is scaled, and added to the base's; backward the same way
- * round, with the sum of both gradients of the input. PEFT tuners/lora/layer.py: result +
- * lora_B(lora_A(dropout(x))) * scaling. Generated code scales, drops and casts where it reads or
- * writes anyway. */
-static const double drop_bytes = 5.0;
-static const double cast_bytes = 6.0;
-static const double scale_bytes = 4.0;
-static const double sum_bytes = 6.0;
+/* Passes over the input, which is dropped (a mask of one byte beside it) and cast, and over the
+ * output, which is scaled and added to the base's; each in a kernel of its own, backward the same
+ * way round, with the sum of both gradients of the input. PEFT tuners/lora/layer.py: (result +
+ * lora_B(lora_A(dropout(x))) * scaling).to(dtype of result), x cast to the adapters' type first.
+ * Adapters that are wider than the base do all of theirs in their own width, and the sum, which then
+ * is cast back, as its gradient is twice; autocast casts what was dropped once more, and the rest is
+ * narrow. Generated code scales, drops and casts where it reads or writes anyway. */
+static const double mask_bytes = 1.0;
 
 typedef struct around {
     double input_forward, input_backward, output_forward, output_backward; /* bytes per element */
@@ -24,23 +23,30 @@ typedef struct around {
 static around
 around_of(const sl_slice *slice)
 {
-    const bool drops =
-        slice->adapter->dropout_ratio > 0.0 && sl_adapter_drops(slice->adapter->method);
-    const bool casts = sl_adapter_casts(slice->adapter, slice->element_bytes);
-    const double input = (drops ? drop_bytes : 0.0) + (casts ? cast_bytes : 0.0);
-    const double kernels = (double)drops + (double)casts;
+    const sl_adapter *adapter = slice->adapter;
+    const bool drops = adapter->dropout_ratio > 0.0 && sl_adapter_drops(adapter->method);
+    const bool casts = sl_adapter_casts(adapter, slice->element_bytes);
+    const double base = slice->element_bytes;
+    const double own = sl_adapter_multiplied_bytes(adapter, base);
+    const bool wide = own > base;
+    const double cast = base + sl_adapter_element_bytes(adapter); /* either way */
+    const double sum = 3.0 * base;
+    const double casts_in = casts ? 1.0 + adapter->autocast : 0.0;
+    const double dropped = adapter->autocast && casts ? sl_adapter_element_bytes(adapter) : own;
+    const double input = (drops ? 2.0 * dropped + mask_bytes : 0.0) + casts_in * cast;
+    const double kernels = (double)drops + casts_in;
 
-    if (slice->adapter->fused) /* sums are those of the products themselves */
+    if (adapter->fused) /* sums are those of the products themselves */
         return (around){0};
     if (slice->generated)
-        return (around){.input_backward = sum_bytes, .output_forward = sum_bytes};
+        return (around){.input_backward = sum, .output_forward = sum};
     return (around){
         .input_forward = input,
-        .input_backward = input + sum_bytes,
-        .output_forward = scale_bytes + sum_bytes,
-        .output_backward = scale_bytes,
-        .kernels_forward = kernels + 2.0,
-        .kernels_backward = kernels + 2.0,
+        .input_backward = input + sum,
+        .output_forward = 2.0 * own + (base + 2.0 * own) + (wide ? cast : 0.0),
+        .output_backward = 2.0 * own + (wide ? 2.0 * cast : 0.0),
+        .kernels_forward = kernels + 2.0 + (wide ? 1.0 : 0.0),
+        .kernels_backward = kernels + 2.0 + (wide ? 2.0 : 0.0),
     };
 }
 
@@ -88,14 +94,21 @@ price_unpacking(const sl_pricing *p, const sl_operator *op)
     p->out->backward_issued += matrices;
 }
 
+static sl_precision
+precision_of(const sl_slice *slice)
+{
+    if (sl_adapter_multiplied_bytes(slice->adapter, slice->element_bytes) > slice->element_bytes)
+        return SL_PRECISION_FP32;
+    return sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
+}
+
 void
 sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const around with = around_of(slice);
     const double rows = sl_slice_rows(slice, op);
-    const sl_precision precision =
-        sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
+    const sl_precision precision = precision_of(slice);
     sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX];
     const uint32_t count = sl_adapter_pairs(slice, kind, op, pairs);
 

@@ -34,10 +34,11 @@ const shardings = [
 const memories = [[/H100.*\b9[46] ?GB/i, '94.99']];
 
 /**
- * What NVIDIA's recipes adapt: linear_qkv alone, Megatron-Bridge's (scripts/performance,
- * llama3_llm_finetune.py) as NeMo's (megatron_gpt_finetuning_config.yaml).
+ * What a flag says; what NVIDIA's recipes adapt is linear_qkv alone, Megatron-Bridge's
+ * (scripts/performance, llama3_llm_finetune.py) as NeMo's (megatron_gpt_finetuning_config.yaml).
  */
-const loraOf = (software) => (/^(mbridge|nemo)/.test(software) ? 'lora on q, k, v' : 'lora');
+const loraOf = ({ software, flags }) => /\bpeft=([^|]+)/.exec(flags)?.[1].replaceAll('_', ' ')
+    ?? (/^(mbridge|nemo)/.test(software) ? 'lora on q, k, v' : 'lora');
 
 /** Megatron's abbreviations of its scaling recipes. */
 const recipes = [
@@ -148,7 +149,8 @@ export function throughputRow(raw) {
         base_quant: row.task === 'lora' ? '' : precision,
         attention: attentionOf(row),
         compile: compileOf(row),
-        peft: row.task === 'lora' ? loraOf(row.software) : '',
+        peft: row.task === 'lora' ? loraOf(row) : '',
+        lora_rank: /\blora_rank=(\d+)/.exec(row.flags)?.[1],
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')
             + wordsOf(row) + recipeOf(row),
     });

@@ -154,6 +154,10 @@ function asNamed(row, targets) {
 const monthOf = ({ source }) => /\b20\d\d-\d\d\b/.exec(source)?.[0] ?? '';
 const isBefore = (row, month) => monthOf(row) !== '' && monthOf(row) < month;
 
+/** Transformers' Trainer runs under autocast with bf16=True; so does what calls itself amp. */
+const autocasts = ({ framework, precision_layout: layout }) => !/no autocast/.test(layout)
+    && (/\bamp\b/.test(layout) || /^HF transformers\b/.test(framework));
+
 function adapterOf(row) {
     if (row.peft === '')
         return undefined;
@@ -180,6 +184,7 @@ function adapterOf(row) {
         targets: asNamed(row, firstMatch(adapterTargets, row.peft) ?? peftOwn),
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
+        autocast: autocasts(row) || undefined,
         fused: fused || undefined,
         dropout: guided ? 0.1 : Number(row.peft.match(/\bdropout (0\.\d+)/)?.[1]) || undefined,
         sequence_parallel_input_regather: /regathered input|input re-gather/.test(row.notes) || undefined,

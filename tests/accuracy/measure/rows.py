@@ -83,7 +83,7 @@ def settings_of(run):
     return {
         "framework": framework, "sharding": sharding, "model": run["name"],
         "recompute": {"op_sac": "op SAC"}.get(run.get("recompute"), run.get("recompute", "none")),
-        "precision_layout": "bf16 base" if lora else
+        "precision_layout": "bf16 base, no autocast" if lora else
             LAYOUTS[run.get("layout", "bf16" if "model_type" in run else "amp")],
         "optimizer": run.get("optimizer", "adamw fused").replace("adamw", "AdamW"),
         "attention": run.get("attention", "sdpa").replace("sdpa", "SDPA"),
@@ -146,6 +146,14 @@ def notes_of(run):
     return "; ".join(notes)
 
 
+def flags_of(settings):
+    """What steps have no columns for."""
+    flags = ["compile"] if settings["compile"] == "1" else []
+    if settings["peft"]:
+        flags += ["peft=" + settings["peft"].replace(" ", "_"), f"lora_rank={settings['lora_rank']}"]
+    return "|".join(flags)
+
+
 def step_rows(runs):
     for at, run in enumerate(runs, 1):
         if run.get("framework", "").startswith("fsdp"):
@@ -163,7 +171,7 @@ def step_rows(runs):
             "global_batch_sequences": run["micro_batch"] * run.get("accumulation", 1),
             "micro_batch": run["micro_batch"], "recompute": s["recompute"],
             "precision": s["precision_layout"], "optimizer": s["optimizer"],
-            "flash_attention": int(s["attention"] == "SDPA"), "flags": "compile" if s["compile"] == "1" else "",
+            "flash_attention": int(s["attention"] == "SDPA"), "flags": flags_of(s),
             "measured_step_s": round(run["step_s"], 5), "scored": 1, "completeness": "full",
             "notes": f"{run['sm_mhz']} MHz, {run['watts']} W"}
 
