@@ -98,10 +98,27 @@ sl_hash_text(const void *bytes, size_t size, char out[SL_HASH_TEXT_SIZE])
     out[SL_HASH_TEXT_SIZE - 1] = '\0';
 }
 
+/* A product's upper bits depend on all bits of its factors, the lower ones do not. */
+static uint64_t
+mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 uint64_t
 sl_hash_quick(uint64_t hash, const void *bytes, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return hash;
+    const unsigned char *at = bytes;
+    uint64_t word = 0;
+
+    for (size_t left = size; left >= sizeof word; left -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        at += sizeof word;
+        hash = mix(hash, word);
+    }
+    word = 0;
+    for (size_t left = size % sizeof word; left > 0; left--)
+        word = word << 8 | *at++;
+    return mix(mix(hash, word), size);
 }

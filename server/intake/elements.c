@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "intake/batch.h"
 
 enum { LIST_DEPTH_MAX = 4 };
 
@@ -61,12 +61,11 @@ find_list(sl_json_walk *w, const char *list, bool *found, sl_errors *err)
     return code;
 }
 
-/* What is done with each element. */
-typedef struct visiting {
+/* A list while its elements are cut. */
+typedef struct cutting {
+    sl_json_walk walk;
     sl_json_cut cut;
-    sl_element_visit visit;
-    void *context;
-} visiting;
+} cutting;
 
 /* An element is one when the list goes on behind it, or ends. */
 static sl_code
@@ -80,40 +79,52 @@ check_behind(sl_json_walk *w, sl_errors *err)
     return SL_OK;
 }
 
+/* One behind which something is wrong is decoded all the same: that would be the first fault. */
 static sl_code
-visit_one(sl_json_walk *w, visiting *v, sl_errors *err)
+cut_one(cutting *c, sl_batch *batch, sl_errors *err)
 {
-    const uint32_t line = sl_json_walk_line(w);
-    sl_json *json = NULL;
+    sl_json_piece piece;
 
-    sl_code code = sl_json_walk_decode(w, &v->cut, &json, err);
-    if (code == SL_OK)
-        code = check_behind(w, err);
-    if (code == SL_OK) {
-        const sl_node root = sl_json_root(json);
-        code = v->visit(v->context, &root, line, err);
-    }
-    sl_json_free(json);
+    sl_code code = sl_json_walk_cut(&c->walk, &c->cut, &batch->text, &piece, err);
+    if (code != SL_OK)
+        return code;
+    code = check_behind(&c->walk, err);
+    sl_batch_add(batch, &piece, code == SL_OK);
     return code;
 }
 
-/* The elements from here to the end of the list. */
+/* Elements from here on, in a batch's way. */
 static sl_code
-visit_list(sl_json_walk *w, visiting *v, sl_errors *err)
+cut_some(void *context, sl_batch *batch, bool *more, sl_errors *err)
 {
-    sl_json_walk_blanks(w);
-    while (w->at < w->end && *w->at != ']') {
-        const sl_code code = visit_one(w, v, err);
+    cutting *const c = context;
+    sl_json_walk *const w = &c->walk;
+
+    for (*more = w->at < w->end && *w->at != ']'; *more && !sl_batch_is_full(batch);) {
+        const sl_code code = cut_one(c, batch, err);
         if (code != SL_OK)
             return code;
-        if (*w->at == ']')
+        *more = *w->at != ']';
+        if (!*more)
             break;
         w->at++;
         sl_json_walk_blanks(w);
         if (w->at < w->end && *w->at == ']')
             return sl_json_walk_fault(w, "a list ends with a comma", err);
+        *more = w->at < w->end;
     }
     return SL_OK;
+}
+
+/* The elements from here to the end of the list. */
+static sl_code
+visit_list(cutting *c, sl_element_visit visit, void *context, sl_errors *err)
+{
+    const sl_batches batches = {
+        .fill = cut_some, .cutter = c, .cut = c->cut, .visit = visit, .context = context};
+
+    sl_json_walk_blanks(&c->walk);
+    return sl_batches_visit(&batches, err);
 }
 
 /* What follows a document: nothing, or where that is taken another object behind one. */
@@ -138,19 +149,16 @@ sl_json_elements(const char *text, size_t size, const char *list, sl_member_read
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
-    sl_json_walk w = sl_json_walk_new(text, size, place != NULL ? place->line : 1);
-    visiting v = {
-        .cut = {.what = "element", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read},
-        .visit = visit,
-        .context = context};
-    sl_buffer_init(&v.cut.kept, SIZE_MAX);
-    pass_mark(&w);
-    const char first = w.at < w.end ? *w.at : '\0';
-    sl_code code = find_list(&w, list, found, err);
+    cutting c = {
+        .walk = sl_json_walk_new(text, size, place != NULL ? place->line : 1),
+        .cut = {.what = "element", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read}};
+    sl_json_walk *const w = &c.walk;
+    pass_mark(w);
+    const char first = w->at < w->end ? *w->at : '\0';
+    sl_code code = find_list(w, list, found, err);
     if (code == SL_OK && *found)
-        code = visit_list(&w, &v, err);
-    sl_buffer_clear(&v.cut.kept);
-    while (code == SL_OK && w.at < w.end && w.depth > 0)
-        code = sl_json_walk_step(&w, err);
-    return code == SL_OK ? end_document(&w, first, place, err) : code;
+        code = visit_list(&c, visit, context, err);
+    while (code == SL_OK && w->at < w->end && w->depth > 0)
+        code = sl_json_walk_step(w, err);
+    return code == SL_OK ? end_document(w, first, place, err) : code;
 }

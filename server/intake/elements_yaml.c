@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "intake/elements.h"
+#include "intake/batch.h"
 #include "intake/passed_keys.h"
 #include "intake/yaml_scalar.h"
 #include "intake/yaml_skim.h"
@@ -39,8 +39,9 @@ typedef struct walk {
     const char *list;       /* NULL: the root */
     sl_member_read is_read; /* NULL: all are */
     size_t most;            /* bytes of an element's JSON */
-    sl_element_visit visit;
-    void *context;
+    const char *text;
+    size_t size;
+    sl_batch *batch; /* takes what is complete */
     level open[SL_ELEMENTS_DEPTH_MAX];
     uint32_t depth;
     uint32_t around;       /* levels that are open around the elements; 0: not in the list */
@@ -84,10 +85,10 @@ out_of_memory(sl_errors *err)
 /* How many lines end in what the parser was given before that byte; its own mark is still where it
  * understood the last one. */
 static size_t
-lines_before(const walk *w, const char *text, size_t size, size_t offset)
+lines_before(const walk *w, size_t offset)
 {
     unsigned char bytes[READ_BYTES];
-    sl_yaml_skim *const skim = sl_yaml_skim_new(text, size, w->list, w->is_read);
+    sl_yaml_skim *const skim = sl_yaml_skim_new(w->text, w->size, w->list, w->is_read);
     size_t lines = 0, read = skim != NULL ? sizeof bytes : 0;
 
     while (read > 0 && offset > 0) {
@@ -101,15 +102,14 @@ lines_before(const walk *w, const char *text, size_t size, size_t offset)
 }
 
 static sl_code
-malformed(const walk *w, const char *text, size_t size, sl_errors *err)
+malformed(const walk *w, sl_errors *err)
 {
     const yaml_parser_t *const parser = &w->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
         return out_of_memory(err);
-    const size_t line = parser->error == YAML_READER_ERROR
-                            ? lines_before(w, text, size, parser->problem_offset)
-                            : parser->problem_mark.line;
+    const size_t line = parser->error == YAML_READER_ERROR ? lines_before(w, parser->problem_offset)
+                                                           : parser->problem_mark.line;
     return sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line %zu: %s", line + 1,
                    parser->problem != NULL ? parser->problem : "not YAML");
 }
@@ -124,25 +124,18 @@ is_over(const walk *w, const part *p)
 static sl_code
 finish(walk *w, part *p, uint32_t line, bool visited, sl_errors *err)
 {
-    const sl_json_limits limits = {
-        .max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
-    sl_errors inner;
-    sl_errors_begin(&inner, false);
-    sl_json *decoded = NULL;
+    sl_buffer *const text = &w->batch->text;
+    const sl_json_piece piece = {.at = text->size, .size = p->json.size, .line = line};
 
     if (is_over(w, p))
         return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "the element from line %u: must have at most %zu bytes", line, w->most);
-    sl_code code = sl_json_parse(p->json.data, p->json.size, &limits, &decoded, &inner);
+    sl_buffer_append(text, p->json.data, p->json.size);
+    if (text->failed)
+        return out_of_memory(err);
+    sl_batch_add(w->batch, &piece, visited);
     p->json.size = p->passed_bytes = 0;
-    if (code != SL_OK)
-        return sl_fail(err, code, inner.list[0].rule, "", "the element from line %u: %s", line,
-                       inner.list[0].message);
-    const sl_node root = sl_json_root(decoded);
-    if (visited)
-        code = w->visit(w->context, &root, line, err);
-    sl_json_free(decoded);
-    return code;
+    return SL_OK;
 }
 
 /* Where JSON goes now. */
@@ -429,13 +422,35 @@ read_skimmed(void *skim, unsigned char *bytes, size_t size, size_t *read)
     return 1;
 }
 
-/* The whole stream. w: list, most, visit and context are set. */
+/* Events from here on, in a batch's way. */
 static sl_code
-walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
+take_events(void *context, sl_batch *batch, bool *more, sl_errors *err)
 {
-    sl_yaml_skim *const skim = sl_yaml_skim_new(text, size, w->list, w->is_read);
+    walk *const w = context;
     sl_code code = SL_OK;
-    bool over = false;
+
+    w->batch = batch;
+    for (*more = true; *more && code == SL_OK && !sl_batch_is_full(batch);) {
+        yaml_event_t event;
+        if (yaml_parser_parse(&w->parser, &event) == 0)
+            return malformed(w, err);
+        *more = event.type != YAML_STREAM_END_EVENT;
+        code = take_event(w, &event, err);
+        yaml_event_delete(&event);
+    }
+    return code;
+}
+
+/* The whole stream. w: list, most, text and size are set. */
+static sl_code
+walk_stream(walk *w, sl_element_visit visit, void *context, sl_errors *err)
+{
+    const sl_batches batches = {.fill = take_events,
+                                .cutter = w,
+                                .cut = {.what = "element", .most_bytes = w->most},
+                                .visit = visit,
+                                .context = context};
+    sl_yaml_skim *const skim = sl_yaml_skim_new(w->text, w->size, w->list, w->is_read);
 
     if (skim == NULL || yaml_parser_initialize(&w->parser) == 0) {
         sl_yaml_skim_free(skim);
@@ -445,16 +460,7 @@ walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
     sl_buffer_init(&w->document.json, w->most);
     sl_buffer_init(&w->element.json, w->most);
     sl_passed_keys_init(&w->keys, 2 * w->most); /* of an element and of what is around it */
-    while (code == SL_OK && !over) {
-        yaml_event_t event;
-        if (yaml_parser_parse(&w->parser, &event) == 0) {
-            code = malformed(w, text, size, err);
-            break;
-        }
-        over = event.type == YAML_STREAM_END_EVENT;
-        code = take_event(w, &event, err);
-        yaml_event_delete(&event);
-    }
+    const sl_code code = sl_batches_visit(&batches, err);
     sl_passed_keys_clear(&w->keys);
     sl_buffer_clear(&w->element.json);
     sl_buffer_clear(&w->document.json);
@@ -469,12 +475,9 @@ sl_yaml_elements(const char *text, size_t size, const char *list, sl_member_read
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
-    walk w = {.list = list,
-              .is_read = is_read,
-              .most = SL_ELEMENT_MAX_BYTES,
-              .visit = visit,
-              .context = context};
-    const sl_code code = walk_stream(&w, text, size, err);
+    walk w = {
+        .list = list, .is_read = is_read, .most = SL_ELEMENT_MAX_BYTES, .text = text, .size = size};
+    const sl_code code = walk_stream(&w, visit, context, err);
     *found = w.found;
     return code;
 }
@@ -484,9 +487,9 @@ sl_yaml_document(const char *text, size_t size, sl_buffer *json, sl_errors *err)
 {
     assert((text != NULL || size == 0) && json != NULL && err != NULL);
 
-    walk w = {.most = SL_DOCUMENT_MAX_BYTES, .whole = json};
+    walk w = {.most = SL_DOCUMENT_MAX_BYTES, .text = text, .size = size, .whole = json};
     sl_buffer_init(json, SL_DOCUMENT_MAX_BYTES);
-    sl_code code = walk_stream(&w, text, size, err);
+    sl_code code = walk_stream(&w, NULL, NULL, err);
     if (code == SL_OK && json->data == NULL)
         code = sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line 1: there is no document");
     if (code != SL_OK)

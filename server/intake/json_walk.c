@@ -147,7 +147,8 @@ sl_json_walk_value(sl_json_walk *walk, sl_errors *err)
 
 /* A value while it is cut. */
 typedef struct cutting {
-    sl_json_cut *by;
+    sl_member_read is_read;
+    sl_buffer *kept;
     const char *kept_end; /* up to here all that is read is kept */
     bool key;             /* a text that begins here is one */
 } cutting;
@@ -156,7 +157,7 @@ static void
 keep(cutting *c, const char *to)
 {
     if (to > c->kept_end)
-        sl_buffer_append(&c->by->kept, c->kept_end, (size_t)(to - c->kept_end));
+        sl_buffer_append(c->kept, c->kept_end, (size_t)(to - c->kept_end));
     c->kept_end = to;
 }
 
@@ -198,7 +199,7 @@ leave_out(sl_json_walk *w, cutting *c, const char *from, sl_errors *err)
             return sl_json_walk_fault(w, "a key is missing behind a comma", err);
     } else if (w->at < w->end && *w->at == '}') {
         /* The last one: the comma before it goes as well. */
-        sl_buffer *const kept = &c->by->kept;
+        sl_buffer *const kept = c->kept;
         kept->size -= kept->size > 0 && kept->data[kept->size - 1] == ',';
     } else if (w->at < w->end) {
         return sl_json_walk_fault(w, "a comma is missing behind a value", err);
@@ -211,7 +212,7 @@ leave_out(sl_json_walk *w, cutting *c, const char *from, sl_errors *err)
 static bool
 is_left_out(const cutting *c, uint32_t depth, const char *key, size_t size)
 {
-    return memchr(key, '\\', size) == NULL && !c->by->is_read(depth, key + 1, size - 2);
+    return memchr(key, '\\', size) == NULL && !c->is_read(depth, key + 1, size - 2);
 }
 
 /* A text, bracket or other byte. */
@@ -232,11 +233,11 @@ cut_step(sl_json_walk *w, cutting *c, uint32_t around, sl_errors *err)
 /* To the end of the value that begins here, without most of the blanks and the members that nobody
  * reads. */
 static sl_code
-cut_value(sl_json_walk *w, sl_json_cut *by, sl_errors *err)
+cut_value(sl_json_walk *w, sl_member_read is_read, sl_buffer *kept, sl_errors *err)
 {
     const uint32_t depth = w->depth;
     const char *const from = w->at;
-    cutting c = {.by = by, .kept_end = from};
+    cutting c = {.is_read = is_read, .kept = kept, .kept_end = from};
 
     while (w->at < w->end && !is_over(w, from, depth)) {
         sl_code code = SL_OK;
@@ -283,29 +284,56 @@ tell_place(const char *text, size_t size, size_t most_bytes, sl_errors *err)
 }
 
 sl_code
-sl_json_walk_decode(sl_json_walk *walk, sl_json_cut *cut, sl_json **json, sl_errors *err)
+sl_json_walk_cut(sl_json_walk *walk, const sl_json_cut *cut, sl_buffer *kept, sl_json_piece *piece,
+                 sl_errors *err)
 {
-    assert(walk != NULL && cut != NULL && json != NULL && err != NULL);
+    assert(walk != NULL && cut != NULL && kept != NULL && piece != NULL && err != NULL);
 
     sl_json_walk_blanks(walk);
     const char *const from = walk->at;
+    const size_t before = kept->size;
     const uint32_t line = sl_json_walk_line(walk);
-    sl_errors inner;
-    cut->kept.size = 0;
-    sl_code code = cut->is_read != NULL ? cut_value(walk, cut, err) : sl_json_walk_value(walk, err);
+    const sl_code code = cut->is_read != NULL ? cut_value(walk, cut->is_read, kept, err)
+                                              : sl_json_walk_value(walk, err);
     if (code != SL_OK)
         return code;
-    if (cut->kept.failed)
+    if (kept->failed)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read JSON");
-    const size_t size = (size_t)(walk->at - from);
-    if (cut->is_read == NULL)
-        code = decode(from, size, cut->most_bytes, json, &inner);
-    else
-        code = decode(cut->kept.data, cut->kept.size, cut->most_bytes, json, &inner);
+    *piece = (sl_json_piece){.source = from,
+                             .source_size = (size_t)(walk->at - from),
+                             .whole = cut->is_read == NULL,
+                             .at = before,
+                             .size = kept->size - before,
+                             .line = line};
+    return SL_OK;
+}
+
+sl_code
+sl_json_piece_decode(const sl_json_piece *piece, const sl_json_cut *cut, const sl_buffer *kept,
+                     sl_json **json, sl_errors *err)
+{
+    assert(piece != NULL && cut != NULL && kept != NULL && json != NULL && err != NULL);
+
+    sl_errors inner;
+    const char *const cut_out = piece->size > 0 ? kept->data + piece->at : "";
+    const char *const text = piece->whole ? piece->source : cut_out;
+    const size_t size = piece->whole ? piece->source_size : piece->size;
+    const sl_code code = decode(text, size, cut->most_bytes, json, &inner);
     if (code == SL_OK)
         return SL_OK;
-    if (code == SL_E_SYNTAX && cut->is_read != NULL)
-        tell_place(from, size, cut->most_bytes, &inner);
-    return sl_fail(err, code, inner.list[0].rule, "", "the %s from line %u: %s", cut->what, line,
-                   inner.list[0].message);
+    if (code == SL_E_SYNTAX && !piece->whole && piece->source != NULL)
+        tell_place(piece->source, piece->source_size, cut->most_bytes, &inner);
+    return sl_fail(err, code, inner.list[0].rule, "", "the %s from line %u: %s", cut->what,
+                   piece->line, inner.list[0].message);
+}
+
+sl_code
+sl_json_walk_decode(sl_json_walk *walk, const sl_json_cut *cut, sl_buffer *kept, sl_json **json,
+                    sl_errors *err)
+{
+    sl_json_piece piece;
+
+    kept->size = 0;
+    const sl_code code = sl_json_walk_cut(walk, cut, kept, &piece, err);
+    return code == SL_OK ? sl_json_piece_decode(&piece, cut, kept, json, err) : code;
 }

@@ -37,20 +37,37 @@ sl_code sl_json_walk_step(sl_json_walk *walk, sl_errors *err) SL_MUST_CHECK;
 /** To the end of the value that begins here, as steps go. */
 sl_code sl_json_walk_value(sl_json_walk *walk, sl_errors *err) SL_MUST_CHECK;
 
-/** How values are read, one after another. Fill the first three and init kept; clear it. */
+/** How values are read, one after another. */
 typedef struct sl_json_cut {
     const char *what;       /* as messages call one: "element" */
     size_t most_bytes;      /* without what is left out */
     sl_member_read is_read; /* NULL reads all */
-    sl_buffer kept;         /* what is read of one */
 } sl_json_cut;
 
+/** A value that is cut and not decoded yet. */
+typedef struct sl_json_piece {
+    const char *source; /* as it came; NULL where it came as something else than JSON */
+    size_t source_size;
+    bool whole;      /* that is what is read of it; else */
+    size_t at, size; /* bytes of the buffer that it was cut into */
+    uint32_t line;
+} sl_json_piece;
+
 /**
- * The value that begins here, to its end as steps go, decoded: *json is the caller's to free. A
- * member that is not read is followed by its brackets only. NaN and Infinity are null.
- * SL_E_SYNTAX as above and what the decoder refuses, SL_E_TOO_LARGE.
+ * The value that begins here, to its end as steps go: what is read of it goes behind what is in
+ * `kept`, unless it is the whole. A member that is not read is followed by its brackets only.
+ * SL_E_SYNTAX as above.
  */
-sl_code sl_json_walk_decode(sl_json_walk *walk, sl_json_cut *cut, sl_json **json,
-                            sl_errors *err) SL_MUST_CHECK;
+sl_code sl_json_walk_cut(sl_json_walk *walk, const sl_json_cut *cut, sl_buffer *kept,
+                         sl_json_piece *piece, sl_errors *err) SL_MUST_CHECK;
+
+/** A piece of that buffer: *json is the caller's to free. NaN and Infinity are null. SL_E_SYNTAX
+ * what the decoder refuses, SL_E_TOO_LARGE. */
+sl_code sl_json_piece_decode(const sl_json_piece *piece, const sl_json_cut *cut,
+                             const sl_buffer *kept, sl_json **json, sl_errors *err) SL_MUST_CHECK;
+
+/** Both at once; what was in `kept` is replaced. */
+sl_code sl_json_walk_decode(sl_json_walk *walk, const sl_json_cut *cut, sl_buffer *kept,
+                            sl_json **json, sl_errors *err) SL_MUST_CHECK;
 
 #endif

@@ -117,17 +117,26 @@ begins_plain(const char *at, const char *end)
     return isalnum(first) || first >= 0x80 || memchr(marks, first, sizeof marks - 1) != NULL;
 }
 
+/* Where a plain text stops: at the colon of a key, where a comment begins, or at the end. */
+static const char *
+end_of_plain(const char *from, const char *end)
+{
+    const char *at = from;
+
+    for (; at < end; at++) {
+        if (*at == ':' && is_blank_at(at + 1, end))
+            break;
+        if (*at == '#' && (at == from || at[-1] == ' '))
+            break;
+    }
+    return at;
+}
+
 /* Whether the rest of a line is text alone: no key ends in it and no comment begins. */
 static bool
 is_plain(const char *from, const char *end)
 {
-    for (const char *at = from; at < end; at++) {
-        if (*at == ':' && is_blank_at(at + 1, end))
-            return false;
-        if (*at == '#' && (at == from || at[-1] == ' '))
-            return false;
-    }
-    return true;
+    return end_of_plain(from, end) == end;
 }
 
 /* Where the colon is of the key that begins here; NULL: no key does. `out` takes it. */
@@ -143,10 +152,8 @@ key_colon(const char *from, const char *end, sl_yaml_step *out)
             return NULL;
         colon = close + 1;
     } else if (begins_plain(from, end)) {
-        colon = from;
-        while (colon < end && !(*colon == ':' && is_blank_at(colon + 1, end)))
-            colon++;
-        if (!is_plain(from, colon) || (colon < end && colon > from && colon[-1] == ' '))
+        colon = end_of_plain(from, end);
+        if (colon > from && colon[-1] == ' ')
             return NULL;
     }
     if (colon == NULL || colon >= end || *colon != ':' || !is_blank_at(colon + 1, end) ||

@@ -28,6 +28,7 @@ begin_of(const char *line, const char *end)
 /* What is done with each document of each host. */
 typedef struct visiting {
     sl_json_cut cut;
+    sl_buffer kept; /* what is read of one */
     sl_output_visit visit;
     void *context;
     uint32_t count;
@@ -40,7 +41,7 @@ visit_one(visiting *v, sl_output *document, const char **end, sl_errors *err)
     sl_json_walk walk = sl_json_walk_new(document->text, document->size, document->line);
     sl_json *json = NULL;
 
-    sl_code code = sl_json_walk_decode(&walk, &v->cut, &json, err);
+    sl_code code = sl_json_walk_decode(&walk, &v->cut, &v->kept, &json, err);
     if (code != SL_OK)
         return code;
     const sl_node root = sl_json_root(json);
@@ -100,9 +101,9 @@ sl_outputs_each(const char *text, size_t size, sl_member_read is_read, sl_output
         .context = context};
     assert((text != NULL || size == 0) && visit != NULL && err != NULL);
 
-    sl_buffer_init(&v.cut.kept, SIZE_MAX);
+    sl_buffer_init(&v.kept, SIZE_MAX);
     const sl_code code = sl_captures_runs(text, size, visit_run, &v, err);
-    sl_buffer_clear(&v.cut.kept);
+    sl_buffer_clear(&v.kept);
     return code != SL_OK || v.count > 0 ? code
                                         : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
                                                   "line 1: no JSON document begins in it");

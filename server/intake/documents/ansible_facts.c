@@ -283,14 +283,16 @@ is_read(uint32_t depth, const char *name, size_t size)
 /* The answer of one host that the walk stands on, {"ansible_facts": {...}} or why there is none. */
 static sl_code
 take_answer(sl_findings *findings, const char *name, const char *what, sl_json_walk *walk,
-            sl_json_cut *cut, sl_errors *err)
+            sl_buffer *kept, sl_errors *err)
 {
+    static const sl_json_cut cut = {
+        .what = "answer", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read};
     const uint32_t line = sl_json_walk_line(walk);
     sl_errors inner;
     sl_errors_begin(&inner, false);
     sl_json *json = NULL;
     sl_node gathered;
-    sl_code code = sl_json_walk_decode(walk, cut, &json, &inner);
+    sl_code code = sl_json_walk_decode(walk, &cut, kept, &json, &inner);
 
     if (code != SL_OK && walk->at == walk->end && walk->depth > 0)
         return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
@@ -331,7 +333,7 @@ find_answer(const char *line, size_t length, char head[SL_HOST_NAME_MAX + 64], c
 
 /* Host after host. */
 static sl_code
-read_answers(const sl_raw *raw, sl_findings *findings, sl_json_cut *cut, sl_errors *err)
+read_answers(const sl_raw *raw, sl_findings *findings, sl_buffer *kept, sl_errors *err)
 {
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
     const char *line = NULL, *name = NULL, *what = NULL;
@@ -343,7 +345,7 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_json_cut *cut, sl_erro
         if (from == NULL)
             continue;
         sl_json_walk walk = sl_json_walk_new(from, (size_t)(lines.end - from), lines.number);
-        const sl_code code = take_answer(findings, name, what, &walk, cut, err);
+        const sl_code code = take_answer(findings, name, what, &walk, kept, err);
         if (code != SL_OK)
             return code;
         if (walk.at > lines.at) { /* what follows it on its last line is read as that line */
@@ -364,11 +366,10 @@ read_ansible_facts(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     sl_json *json = NULL;
     /* What is printed before the answers may begin with a bracket: "[WARNING]". */
     if (sl_document_first(&bare) != '{') {
-        sl_json_cut cut = {
-            .what = "answer", .most_bytes = SL_ELEMENT_MAX_BYTES, .is_read = is_read};
-        sl_buffer_init(&cut.kept, SIZE_MAX);
-        const sl_code code = read_answers(&bare, findings, &cut, err);
-        sl_buffer_clear(&cut.kept);
+        sl_buffer kept;
+        sl_buffer_init(&kept, SIZE_MAX);
+        const sl_code code = read_answers(&bare, findings, &kept, err);
+        sl_buffer_clear(&kept);
         if (code != SL_OK || sl_findings_count(findings) > before)
             return code;
         return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "holds no answers of hosts");
