@@ -2,99 +2,106 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdint.h>
+#include <stddef.h>
+
+#include "base/queue.h"
 
 typedef struct running {
     const sl_relay *relay;
-    void *second;
-    pthread_mutex_t taking; /* of what is taken up, and of: */
-    uint64_t taken;
-    bool over;
-    pthread_mutex_t giving; /* of: */
-    uint64_t given;
-    pthread_cond_t turned; /* another one was given */
+    sl_queue *empty; /* loads; closed when nothing more is to be taken up */
+    sl_queue *full;  /* in their order; closed behind the last */
 } running;
 
-/* A mutex or condition variable of ours fails only when we misuse it. */
+/* A queue has room for every load there is. */
 static void
-must(int result)
+push(sl_queue *queue, void *load)
 {
-    assert(result == 0);
-    (void)result;
-}
-
-/* *number: of the load in the sequence. False where none is left. */
-static bool
-take(running *r, void *load, uint64_t *number)
-{
-    must(pthread_mutex_lock(&r->taking));
-    const bool left = !r->over;
-    if (left) {
-        *number = r->taken++;
-        r->over = !r->relay->take(r->relay->context, load);
-    }
-    must(pthread_mutex_unlock(&r->taking));
-    return left;
-}
-
-static void
-give(running *r, void *load, uint64_t number)
-{
-    must(pthread_mutex_lock(&r->giving));
-    while (r->given != number)
-        must(pthread_cond_wait(&r->turned, &r->giving));
-    const bool goes_on = r->relay->give(r->relay->context, load);
-    r->given++;
-    must(pthread_cond_signal(&r->turned));
-    must(pthread_mutex_unlock(&r->giving));
-    if (goes_on)
-        return;
-    must(pthread_mutex_lock(&r->taking));
-    r->over = true;
-    must(pthread_mutex_unlock(&r->taking));
-}
-
-/* One load after another, of which the first is taken. */
-static void
-carry(running *r, void *load, uint64_t number)
-{
-    do {
-        r->relay->work(r->relay->context, load);
-        give(r, load, number);
-    } while (take(r, load, &number));
+    const bool pushed = sl_queue_push(queue, load);
+    assert(pushed);
+    (void)pushed;
 }
 
 static void *
-second_main(void *argument)
+take_all(void *argument)
 {
-    running *const r = argument;
-    uint64_t number = 0;
+    const running *const r = argument;
+    bool more = true;
 
-    if (take(r, r->second, &number))
-        carry(r, r->second, number);
+    while (more) {
+        void *const load = sl_queue_pop(r->empty);
+        if (load == NULL)
+            break;
+        more = r->relay->take(r->relay->context, load);
+        push(r->full, load);
+    }
+    sl_queue_close(r->full);
     return NULL;
 }
 
-void
-sl_relay_run(const sl_relay *relay, void *first, void *second)
+static void
+work_beside(running *r)
 {
-    assert(relay != NULL && relay->take != NULL && relay->work != NULL && relay->give != NULL);
-    assert(first != NULL && second != NULL && first != second);
+    bool wanted = true;
 
+    for (void *load = sl_queue_pop(r->full); load != NULL; load = sl_queue_pop(r->full)) {
+        wanted = wanted && r->relay->work(r->relay->context, load);
+        if (wanted)
+            push(r->empty, load);
+        else
+            sl_queue_close(r->empty);
+    }
+}
+
+/* Loads are the caller's; NULL is fine. */
+static void
+drain(sl_queue *queue)
+{
+    if (queue != NULL)
+        sl_queue_close(queue);
+    while (queue != NULL && sl_queue_pop(queue) != NULL)
+        continue;
+}
+
+static void
+run_alone(const sl_relay *relay, void *load)
+{
+    bool more = true;
+
+    while (more) {
+        more = relay->take(relay->context, load);
+        more = relay->work(relay->context, load) && more;
+    }
+}
+
+/* What follows the first load. */
+static void
+run_rest(const sl_relay *relay)
+{
     running r = {.relay = relay,
-                 .second = second,
-                 .taking = PTHREAD_MUTEX_INITIALIZER,
-                 .giving = PTHREAD_MUTEX_INITIALIZER,
-                 .turned = PTHREAD_COND_INITIALIZER};
-    uint64_t number = 0;
-    pthread_t thread;
-    const bool left = take(&r, first, &number);
-    assert(left);
-    const bool two = !r.over && pthread_create(&thread, NULL, second_main, &r) == 0;
-    carry(&r, first, number);
-    if (two)
-        must(pthread_join(thread, NULL));
-    must(pthread_cond_destroy(&r.turned));
-    must(pthread_mutex_destroy(&r.giving));
-    must(pthread_mutex_destroy(&r.taking));
+                 .empty = sl_queue_new(SL_RELAY_LOADS),
+                 .full = sl_queue_new(SL_RELAY_LOADS)};
+    pthread_t other;
+
+    for (size_t i = 0; i < SL_RELAY_LOADS && r.empty != NULL; i++)
+        push(r.empty, relay->loads[i]);
+    if (r.empty != NULL && r.full != NULL && pthread_create(&other, NULL, take_all, &r) == 0) {
+        work_beside(&r);
+        const int failed = pthread_join(other, NULL);
+        assert(failed == 0);
+    } else {
+        run_alone(relay, relay->loads[0]);
+    }
+    drain(r.empty);
+    sl_queue_free(r.empty);
+    sl_queue_free(r.full);
+}
+
+void
+sl_relay_run(const sl_relay *relay)
+{
+    assert(relay != NULL && relay->take != NULL && relay->work != NULL);
+
+    const bool more = relay->take(relay->context, relay->loads[0]);
+    if (relay->work(relay->context, relay->loads[0]) && more)
+        run_rest(relay);
 }

@@ -1,27 +1,29 @@
 /**
- * Work on a sequence, such as the elements of a file: it is taken up in its order and handed over in
- * its order, by one thread at a time, and only what lies between is done on two threads at once. So
- * what comes of it does not depend on them.
+ * Work on a sequence, such as the elements of a file, in two steps: a second thread takes it up while
+ * the caller works on what was taken before, each in its order. So what comes of it does not depend
+ * on the threads.
  */
 #ifndef SL_BASE_RELAY_H
 #define SL_BASE_RELAY_H
 
 #include <stdbool.h>
 
+/** As much is under way at most: a thread that waits for a core does not stop the other at once. */
+enum { SL_RELAY_LOADS = 16 };
+
 typedef struct sl_relay {
     /** The next part of the sequence into a load. False: no other follows it. */
     bool (*take)(void *context, void *load);
-    /** On both threads at once, each with a load of its own. */
-    void (*work)(void *context, void *load);
-    /** False: nothing is taken up any more; what was already is still handed over. */
-    bool (*give)(void *context, void *load);
+    /** False: nothing is taken up any more, and what was is left. */
+    bool (*work)(void *context, void *load);
     void *context;
+    void *loads[SL_RELAY_LOADS];
 } sl_relay;
 
 /**
- * To the end of the sequence. The caller is one of the threads; the other one, which has the caller's
- * priority, starts when a second load is wanted, and where there is none the caller does it all.
+ * To the end of the sequence. The second thread, which has the caller's priority, starts when a
+ * second load is wanted; where there is none the caller does it all.
  */
-void sl_relay_run(const sl_relay *relay, void *first, void *second);
+void sl_relay_run(const sl_relay *relay);
 
 #endif

@@ -21,7 +21,7 @@ sl_batch_add(sl_batch *batch, const sl_json_piece *piece, bool visited)
     batch->bytes += piece->whole ? piece->source_size : piece->size;
 }
 
-/* While batches go from hand to hand. */
+/* While batches go from hand to hand; `code` and `err` are the visitor's. */
 typedef struct passing {
     const sl_batches *of;
     sl_code code; /* of the first fault that was met, and it */
@@ -36,57 +36,36 @@ take(void *context, void *load)
     bool more = false;
 
     batch->text.size = batch->bytes = 0;
-    batch->count = batch->decoded = 0;
+    batch->count = 0;
     sl_errors_begin(&batch->err, false);
     batch->code = p->of->fill(p->of->cutter, batch, &more, &batch->err);
     return more && batch->code == SL_OK;
 }
 
-/* Up to the first that is refused, which then is what is wrong. */
-static void
-decode(void *context, void *load)
-{
-    const passing *const p = context;
-    sl_batch *const batch = load;
-    sl_errors fault;
-    sl_errors_begin(&fault, false);
-
-    for (; batch->decoded < batch->count; batch->decoded++) {
-        sl_batch_piece *const at = &batch->list[batch->decoded];
-        const sl_code code =
-            sl_json_piece_decode(&at->piece, &p->of->cut, &batch->text, &at->json, &fault);
-        if (code != SL_OK) {
-            batch->code = code;
-            batch->err = fault;
-            return;
-        }
-    }
-}
-
 static sl_code
-visit(const passing *p, const sl_batch *batch)
+visit_one(const passing *p, const sl_batch *batch, const sl_batch_piece *at)
 {
-    for (uint32_t i = 0; i < batch->decoded; i++) {
-        const sl_batch_piece *const at = &batch->list[i];
-        const sl_node root = sl_json_root(at->json);
-        const sl_code code =
-            at->visited ? p->of->visit(p->of->context, &root, at->piece.line, p->err) : SL_OK;
-        if (code != SL_OK)
-            return code;
+    sl_json *json = NULL;
+
+    sl_code code = sl_json_piece_decode(&at->piece, &p->of->cut, &batch->text, &json, p->err);
+    if (code == SL_OK && at->visited) {
+        const sl_node root = sl_json_root(json);
+        code = p->of->visit(p->of->context, &root, at->piece.line, p->err);
     }
-    return batch->code == SL_OK ? SL_OK : sl_refail(&batch->err.list[0], p->err);
+    sl_json_free(json);
+    return code;
 }
 
 static bool
-give(void *context, void *load)
+visit(void *context, void *load)
 {
     passing *const p = context;
-    sl_batch *const batch = load;
+    const sl_batch *const batch = load;
 
-    if (p->code == SL_OK)
-        p->code = visit(p, batch);
-    for (uint32_t i = 0; i < batch->decoded; i++)
-        sl_json_free(batch->list[i].json);
+    for (uint32_t i = 0; i < batch->count && p->code == SL_OK; i++)
+        p->code = visit_one(p, batch, &batch->list[i]);
+    if (p->code == SL_OK && batch->code != SL_OK)
+        p->code = sl_refail(&batch->err.list[0], p->err);
     return p->code == SL_OK;
 }
 
@@ -96,15 +75,17 @@ sl_batches_visit(const sl_batches *batches, sl_errors *err)
     assert(batches != NULL && batches->fill != NULL && err != NULL);
 
     passing p = {.of = batches, .err = err};
-    const sl_relay relay = {.take = take, .work = decode, .give = give, .context = &p};
-    sl_batch *const pair = malloc(2 * sizeof *pair);
-    if (pair == NULL)
+    sl_relay relay = {.take = take, .work = visit, .context = &p};
+    sl_batch *const loads = malloc(SL_RELAY_LOADS * sizeof *loads);
+    if (loads == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read elements");
-    sl_buffer_init(&pair[0].text, SIZE_MAX);
-    sl_buffer_init(&pair[1].text, SIZE_MAX);
-    sl_relay_run(&relay, &pair[0], &pair[1]);
-    sl_buffer_clear(&pair[0].text);
-    sl_buffer_clear(&pair[1].text);
-    free(pair);
+    for (uint32_t i = 0; i < SL_RELAY_LOADS; i++) {
+        sl_buffer_init(&loads[i].text, SIZE_MAX);
+        relay.loads[i] = &loads[i];
+    }
+    sl_relay_run(&relay);
+    for (uint32_t i = 0; i < SL_RELAY_LOADS; i++)
+        sl_buffer_clear(&loads[i].text);
+    free(loads);
     return p.code;
 }

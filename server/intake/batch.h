@@ -1,7 +1,7 @@
 /**
- * Elements between the document that they are cut from and who visits them: some at a time, so that
- * one thread decodes those that it has while another cuts more. They are visited in the order of the
- * document by one thread at a time, and what comes first in it of faults ends the visit.
+ * Elements between the document that they are cut from and who visits them: a second thread cuts some
+ * at a time while those before are decoded and visited, one after another. What comes first in the
+ * document of faults ends the visit.
  */
 #ifndef SL_INTAKE_BATCH_H
 #define SL_INTAKE_BATCH_H
@@ -13,15 +13,14 @@ enum { SL_BATCH_PIECES_MAX = 256, SL_BATCH_BYTES = 32 * 1024 };
 typedef struct sl_batch_piece {
     sl_json_piece piece;
     bool visited; /* or only decoded */
-    sl_json *json;
 } sl_batch_piece;
 
 typedef struct sl_batch {
     sl_buffer text; /* that pieces are cut into */
     size_t bytes;   /* of JSON, over all pieces */
-    uint32_t count, decoded;
+    uint32_t count;
     sl_batch_piece list[SL_BATCH_PIECES_MAX];
-    sl_code code; /* of what follows the pieces, or of the first that cannot be decoded */
+    sl_code code; /* of what follows the pieces */
     sl_errors err;
 } sl_batch;
 
@@ -31,8 +30,7 @@ void sl_batch_add(sl_batch *batch, const sl_json_piece *piece, bool visited);
 
 /** What is cut, and by whom it is visited. */
 typedef struct sl_batches {
-    /** The next pieces, until the batch is full or the document over: then *more is false. Not on
-     * two threads at once. Anything but SL_OK ends the document behind what is in the batch. */
+    /** The next pieces, until the batch is full or the document over: then *more is false. Anything but SL_OK ends the document behind what is in the batch. */
     sl_code (*fill)(void *cutter, sl_batch *batch, bool *more, sl_errors *err);
     void *cutter;
     sl_json_cut cut;

@@ -250,7 +250,97 @@ what_the_visitor_answers_ends_the_visit(void)
     CU_ASSERT_EQUAL(seen, 1);
 }
 
+enum { MANY = 20000 };
+
+/* How many came, each with its number in the line behind it. */
+typedef struct tally {
+    uint64_t seen, wrong, most;
+} tally;
+
+static sl_code
+count_up(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    tally *const t = context;
+    uint64_t number = 0;
+    const sl_code code = sl_node_uint(element, "n", 0, MANY, &number, NULL, err);
+    t->wrong += number != t->seen || line != t->seen + 2;
+    t->seen++;
+    return code == SL_OK && t->seen == t->most ? refuse(&(uint32_t){0}, element, line, err) : code;
+}
+
+/* Elements of a line each, as JSON or YAML; of two of them what is given, or NULL. */
+static sl_code
+count_many(bool json, uint32_t at, const char *one, const char *next, tally *t, sl_errors *err)
+{
+    sl_buffer text;
+    bool found = false;
+    sl_buffer_init(&text, 16 << 20);
+    sl_buffer_text(&text, json ? "[" : "---");
+    for (uint32_t i = 0; i < MANY; i++) {
+        const char *const other = i == at ? one : i == at + 1 ? next : NULL;
+        if (other != NULL)
+            sl_buffer_format(&text, "\n%s", other);
+        else
+            sl_buffer_format(&text, json ? "\n{\"n\": %u}%s" : "\n- n: %u%s", i,
+                             !json          ? ""
+                             : i + 1 < MANY ? ","
+                                            : "]");
+    }
+    const sl_code code =
+        json ? sl_json_elements(text.data, text.size, NULL, NULL, count_up, t, &found, NULL, err)
+             : sl_yaml_elements(text.data, text.size, NULL, NULL, count_up, t, &found, err);
+    sl_buffer_clear(&text);
+    return code;
+}
+
+static void
+many_elements_come_in_their_order(void)
+{
+    for (int json = 0; json < 2; json++) {
+        sl_errors err = {.count = 0};
+        tally t = {.seen = 0};
+        CU_ASSERT_EQUAL(count_many(json, MANY, NULL, NULL, &t, &err), SL_OK);
+        CU_ASSERT_EQUAL(t.seen, MANY);
+        CU_ASSERT_EQUAL(t.wrong, 0);
+        t = (tally){.most = 12345};
+        CU_ASSERT_EQUAL(count_many(json, MANY, NULL, NULL, &t, &err), SL_E_CONFLICT);
+        CU_ASSERT_EQUAL(t.seen, t.most);
+        CU_ASSERT_EQUAL(t.wrong, 0);
+    }
+}
+
+/* Of faults and of what the visitor says the one that stands first in the text. */
+static void
+the_first_of_faults_ends_the_visit(void)
+{
+    static const struct {
+        bool json;
+        const char *one, *next, *rule;
+        uint64_t seen;
+    } rows[] = {
+        {true, "{\"n\": 1, \"n\": 2},", "}", "duplicate_key", 7000},
+        {true, "{\"n\": 1, \"n\": 2} 7,", "{},", "duplicate_key", 7000},
+        {true, "{\"n\": 7000} 7,", "{},", "malformed_json", 7000},
+        {true, "}", "{\"n\": 1, \"n\": 2},", "malformed_json", 7000},
+        {true, "{\"n\": \"x\"},", "}", "wrong_type", 7001},
+        {false, "- {n: 1, n: 2}", "- &a 1", "duplicate_key", 7000},
+        {false, "- &a 1", "- {n: 1, n: 2}", "unsupported_yaml", 7000},
+        {false, "- n: x", "- ]", "wrong_type", 7001},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_errors err = {.count = 0};
+        tally t = {.seen = 0};
+        CU_ASSERT_NOT_EQUAL(count_many(rows[i].json, 7000, rows[i].one, rows[i].next, &t, &err),
+                            SL_OK);
+        CU_ASSERT_EQUAL(err.count, 1);
+        sl_expect_text(err.list[0].rule, rows[i].rule, rows[i].one);
+        CU_ASSERT_EQUAL(t.seen, rows[i].seen);
+    }
+}
+
 static const sl_case cases[] = {
+    SL_CASE(many_elements_come_in_their_order),
+    SL_CASE(the_first_of_faults_ends_the_visit),
     SL_CASE(elements_come_one_by_one_with_their_line),
     SL_CASE(a_list_is_found_by_its_name_inside_wrappers),
     SL_CASE(a_document_without_the_list_is_no_error),
