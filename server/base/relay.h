@@ -1,6 +1,6 @@
 /**
- * Work on a sequence, such as the elements of a file, in two steps: a second thread takes it up while
- * the caller works on what was taken before, each in its order. So what comes of it does not depend
+ * Work on a sequence, such as the elements of a file, in two steps: a second thread takes it up
+ * while the caller works on what was taken before, each in its order. So what comes of it does not depend
  * on the threads.
  */
 #ifndef SL_BASE_RELAY_H

@@ -1,6 +1,6 @@
 /**
- * Elements between the document that they are cut from and who visits them: a second thread cuts some
- * at a time while those before are decoded and visited, one after another. What comes first in the
+ * Elements between the document that they are cut from and who visits them: a second thread cuts
+ * some at a time while those before are decoded and visited, one after another. What comes first in the
  * document of faults ends the visit.
  */
 #ifndef SL_INTAKE_BATCH_H
@@ -30,7 +30,8 @@ void sl_batch_add(sl_batch *batch, const sl_json_piece *piece, bool visited);
 
 /** What is cut, and by whom it is visited. */
 typedef struct sl_batches {
-    /** The next pieces, until the batch is full or the document over: then *more is false. Anything but SL_OK ends the document behind what is in the batch. */
+    /** The next pieces, until the batch is full or the document over: then *more is false. Anything
+     * but SL_OK ends the document behind what is in the batch. */
     sl_code (*fill)(void *cutter, sl_batch *batch, bool *more, sl_errors *err);
     void *cutter;
     sl_json_cut cut;

@@ -1,6 +1,6 @@
 /**
- * The elements of one list in a document, decoded one at a time while a second thread cuts those that
- * follow (batch.h): what a document of any length costs is one element and the texts of a few.
+ * The elements of one list in a document, decoded one at a time while a second thread cuts those
+ * that follow (batch.h): what a document of any length costs is one element and the texts of a few.
  */
 #ifndef SL_INTAKE_ELEMENTS_H
 #define SL_INTAKE_ELEMENTS_H
