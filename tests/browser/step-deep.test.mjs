@@ -98,6 +98,47 @@ describe('a link to a moment', () => {
     });
 });
 
+describe('a link to moments that the step does not have', () => {
+    /** What the address says once the view is held. */
+    const held = async (query) => {
+        const { tab, request } = await openPlan(browser, server, `${PLAN}&view=step&${query}`);
+        await stepReady(tab.page);
+        const { end_s } = await asks('timelines?limit=20000', request);
+        const end = String(Number(end_s.toPrecision(12)));
+        const now = async () => {
+            const { searchParams } = new URL(tab.page.url());
+            return ['from', 'to', 'at', 'marks', 'sum'].filter((name) => searchParams.has(name))
+                .map((name) => `${name}=${searchParams.get(name).replaceAll(end, 'end')}`).join('&');
+        };
+        return { tab, now };
+    };
+
+    for (const [query, shown, selected] of [
+        ['marks=1e9,1e300', 'marks=end,end', 0], ['marks=0.1,9e99&at=1e999', 'marks=0.1,end', 0], ['sum=7e7,9e9', '', 0],
+        ['sum=0.1,1e300', 'sum=0.1,end', 1], ['from=0.1&to=1e300', 'from=0.1&to=end', 0], ['from=5e5&to=6e5', '', 0],
+    ]) {
+        it(`shows what there is of ${query}`, async () => {
+            const { tab, now } = await held(query);
+            await becomes(now, shown);
+            assert.equal(await tab.page.getByTestId('selected').count(), selected);
+            assert.doesNotMatch(await seen(tab.page.getByTestId('timeline')), /NaN|Infinity|e\+\d/);
+            await tab.expectClean();
+            await tab.close();
+        });
+    }
+
+    it('keeps those that what stands beside has', async () => {
+        const { tab, now } = await held('marks=0.1,9e99&beside=/parallelism/schedule=gpipe');
+        await tab.page.waitForSelector('[data-testid="beside"][data-phase="done"]');
+        await becomes(async () => {
+            const [, last] = (await now()).split('marks=0.1,');
+            return last === 'end' || Number(last) < 1e4;
+        }, true);
+        await tab.expectClean();
+        await tab.close();
+    });
+});
+
 describe('links in use', () => {
     it('are told with the communicator, its slowest link, and drawn on the map', async () => {
         await withStep(async ({ page, timeline, sharding }) => {

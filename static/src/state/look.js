@@ -98,7 +98,7 @@ function moments(query, name) {
 }
 
 /** A stretch of time; null where it is none. @param {number[]} times_s @returns {[number, number] | null} */
-function stretch([from_s, to_s]) {
+export function stretch([from_s, to_s]) {
     return to_s > from_s ? [from_s, to_s] : null;
 }
 

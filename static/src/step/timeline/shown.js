@@ -1,7 +1,7 @@
 /** The timeline in view, and what the reader does to it, as signals that drawings and tables share. */
 import { batch, computed, signal } from "@preact/signals";
 import { pause, viewOf } from "../cursor.js";
-import { allLanes, at_s, marks_s, rings, selected_s, stage, view_s } from "../../state/look.js";
+import { allLanes, at_s, marks_s, rings, selected_s, stage, stretch, view_s } from "../../state/look.js";
 import { besides } from "../beside.js";
 import { timeline } from "../state.js";
 import { around, panned, showing, zoomed } from "../window.js";
@@ -71,6 +71,19 @@ export function runningNow() {
 export function setView(view) {
     const end_s = lastEnd_s.value;
     view_s.value = view[0] <= 0 && view[1] >= end_s ? null : view;
+}
+
+/** What a link asks for that lies beyond the step comes to its end; a part that lies there is none. */
+export function holdTimes() {
+    const end_s = lastEnd_s.peek();
+    /** @param {number} time_s */
+    const hold = (time_s) => Math.min(time_s, end_s);
+    batch(() => {
+        marks_s.value = marks_s.peek().map(hold);
+        selected_s.value = selected_s.peek() && stretch(selected_s.peek().map(hold));
+        if (view_s.peek()) setView(panned(viewNow(), 0, end_s));
+        if (at_s.peek() > end_s) moveCursor(end_s);
+    });
 }
 
 /** @param {number} to_s */

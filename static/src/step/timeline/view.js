@@ -2,9 +2,10 @@
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
-import { allLanes, at_s, beside, marks_s, rings, view_s } from "../../state/look.js";
+import { allLanes, at_s, marks_s, rings, view_s } from "../../state/look.js";
 import { memorySize } from "../../state/prefs.js";
 import { keptWords } from "../bytes.js";
+import { besides, besideText } from "../beside.js";
 import { timelineData } from "../exported.js";
 import { timeline } from "../state.js";
 import { requestText } from "../../state/store.js";
@@ -17,7 +18,7 @@ import { Problem } from "../../widgets/problem.js";
 import { kindLook, names } from "./kinds.js";
 import { MAIN, Mini, Plot, workWords } from "./plot.js";
 import { bytesAt } from "./rows.js";
-import { lastEnd_s, moveCursor, runningNow, setView, shown, stageShown } from "./shown.js";
+import { holdTimes, lastEnd_s, moveCursor, runningNow, setView, shown, stageShown } from "./shown.js";
 import { Selected, Tables } from "./tables.js";
 import { Trace } from "./trace.js";
 import { Choice, Versus } from "./versus.js";
@@ -37,10 +38,11 @@ function Readout() {
 function Transport() {
     const end_s = lastEnd_s.value;
     const whole = view_s.value === null;
-    /* A link may ask for a moment after the end. */
+    /* Not before it is known whether what stands beside is longer. */
+    const known = besides.value.of === besideText.value;
     useEffect(() => {
-        if (beside.value === "" && at_s.peek() > end_s) moveCursor(end_s);
-    }, [end_s]);
+        if (known) holdTimes();
+    }, [known, end_s]);
     return html`
         <div class="transport">
             <button type="button" class="primary" aria-pressed=${playing.value}
