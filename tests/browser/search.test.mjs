@@ -288,6 +288,53 @@ describe('the plans found', () => {
     });
 });
 
+describe('how surely a plan fits', () => {
+    /** Of the best the first `narrow` fit narrowly, the others surely; of the rest of the front it is not known. */
+    const events = (narrow) => eventsOf({ best: 5, front: 5 }).map(({ name, data }) => ({ name, data: name !== 'result' ? data
+        : { ...data, best: data.best.map((plan, at) => ({ ...plan, fits_certain: at >= narrow })) } }));
+    const words = ['≈ fits narrowly', '≈ fits narrowly', '✓ fits', '✓ fits', '✓ fits'];
+
+    it('stands beside the best, with the best that surely fits, in its row, its point and its words', async () => {
+        await withStream({ events: events(2), more: '&s.run=1' }, async (page) => {
+            await ready(page);
+            const best = page.getByTestId('best');
+            assert.match(await seen(best), /^The best: rank 1, .*, ≈ fits narrowly with [\d.]+ GiB to spare\. The best that fits surely: rank 3, .*, ✓ fits with [\d.]+ GiB to spare\.$/);
+            const verdicts = page.locator('.virtual tbody tr[data-key] [data-name="verdict"]');
+            assert.deepEqual((await verdicts.allTextContents()).slice(0, 6), [...words, '–']);
+            assert.equal(await page.locator('[data-testid="scatter"] circle.bar.narrow').count(), 2);
+            await best.getByRole('button').last().click();
+            const readout = page.getByTestId('scatter-readout');
+            await becomes(async () => /^Rank 3: .*, fits(,|$)/.test(await seen(readout)), true);
+            await best.getByRole('button').first().click();
+            await becomes(async () => /^Rank 1: .*, fits narrowly(,|$)/.test(await seen(readout)), true);
+            await page.getByRole('grid', { name: 'Plans found' }).getByRole('button', { name: 'Verdict' }).click();
+            await becomes(async () => (await verdicts.allTextContents()).slice(0, 3), words.slice(2), 'what surely fits first');
+            await expectAccessible(page);
+        });
+    });
+
+    it('is said of the best alone where it is sure, and where no plan is', async () => {
+        for (const [narrow, said] of [[0, /✓ fits with [\d.]+ GiB to spare\.$/], [5, /None of the best fits surely\.$/]]) {
+            await withStream({ events: events(narrow), more: '&s.run=1' }, async (page) => {
+                await ready(page);
+                assert.match(await seen(page.getByTestId('best')), said);
+                assert.equal(await page.getByTestId('best').getByRole('button').count(), 1);
+            });
+        }
+    });
+
+    it('is in view on a phone', async () => {
+        await withStream({ events: events(2), more: '&s.run=1' }, async (page) => {
+            await ready(page);
+            const cell = page.locator('.virtual tbody [data-name="verdict"]').first();
+            await cell.scrollIntoViewIfNeeded();
+            const { x, width } = await cell.boundingBox();
+            assert.ok(x > 0 && x + width < 390);
+            await fitsAcross(page);
+        }, { width: 390, height: 844 });
+    });
+});
+
 describe('all dimensions at once', () => {
     it('keep a part of an axis by hand or key, in table, points and address alike', async () => {
         await withStream({ events: eventsOf(), more: '&s.run=1' }, async (page) => {

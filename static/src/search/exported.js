@@ -10,6 +10,7 @@ export function plansData() {
     const columns = [
         { name: "rank", title: "rank", read: ({ rank }) => rank || null },
         { name: "front", title: "front", read: ({ front }) => front },
+        { name: "fits_certain", title: "fits_certain", read: ({ plan }) => plan.fits_certain ?? null },
         ...FIGURES.map((figure) => ({ name: figure.name, title: figure.name, read: (/** @type {import("./plans.js").Row} */ { plan }) => figure.read(plan) })),
         ...names.filter((name) => !FIGURES.some((figure) => figure.name === name))
             .map((name) => ({ name, title: name, read: (/** @type {import("./plans.js").Row} */ { values }) => values[name] })),

@@ -6,6 +6,7 @@ import { units } from "../state/prefs.js";
 import { spoken } from "../words.js";
 import { rows } from "./run.js";
 import { exact, gigabytes } from "../units.js";
+import { fitOf } from "../widgets/fit.js";
 import { valueOf, writerOf } from "../widgets/values.js";
 import { called, titled } from "../widgets/words.js";
 
@@ -32,7 +33,7 @@ const mostOff = computed(() => Math.max(0, ...rows.value.map(({ plan }) => offOf
 const lastingIn = (plan) => (value_s) => lasting(value_s, offOf(plan) || mostOff.value);
 
 export const FIGURES = [
-    figure("tokens_per_s", 1), figure("step_s", -1), figure("simulated_step_s", -1), figure("headroom_bytes", 1), figure("peak_reserved_bytes", -1),
+    figure("tokens_per_s", 1), figure("step_s", -1), figure("headroom_bytes", 1), figure("simulated_step_s", -1), figure("peak_reserved_bytes", -1),
     figure("accelerators", -1),
     figure("rate_per_accelerator", 1, ({ tokens_per_s: rate, accelerators }) => (rate > 0 && accelerators > 0 ? rate / accelerators : null)),
     figure("cost", -1), { ...figure("time_to_train_s", -1), writeIn: lastingIn }, figure("energy_j", -1),
@@ -81,6 +82,12 @@ export function dimensionValue(name, value) {
     if (name === "offload") return spoken("/workload/offload", value);
     return value.layers ? `${value.mode}, ${value.layers} blocks` : value.mode ?? JSON.stringify(value);
 }
+
+/** What a plan that was found is called. @param {Row} row */
+export const nameOfRow = ({ rank, plan }) => `${rank > 0 ? `rank ${rank}` : "on the front"}: ${cutOf(plan)}`;
+
+/** How surely it fits; null where that was not worked out. @param {Plan} plan */
+export const sureOf = (plan) => (typeof plan.fits_certain === "boolean" ? fitOf({ fits: true, ...plan }) : null);
 
 /** The cut in a few letters, as the trade writes it. @param {{parallelism?: any, workload?: any}} plan */
 export function cutOf({ parallelism, workload }) {

@@ -15,7 +15,7 @@ import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
 import { signed, wordsOf } from "../widgets/values.js";
 import { Help } from "../widgets/words.js";
-import { cutOf, dimensionLabel, dimensionValue } from "./figures.js";
+import { cutOf, dimensionLabel, dimensionValue, nameOfRow } from "./figures.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 
 /** Terms by how far they are apart. @param {any[]} terms @param {"seconds" | "bytes"} unit @param {Map<string, any>} looks */
@@ -32,7 +32,7 @@ function termRows(terms, unit, looks) {
 function nameOfWhy(key) {
     const row = rows.value.find((other) => other.key === key);
     if (key === "") return "the planner's own plan";
-    return row ? `${row.rank > 0 ? `rank ${row.rank}` : "the plan"} (${cutOf(row.plan)})` : "the plan that was chosen";
+    return row ? nameOfRow(row) : "the plan that was chosen";
 }
 
 function Why() {
@@ -87,7 +87,7 @@ function Robustness({ robustness }) {
     /** @param {Api.SearchPlanId | null} id */
     const nameOf = (id) => {
         const row = rows.value.find(({ plan: one }) => one.id === id);
-        return row ? `rank ${row.rank}, ${cutOf(row.plan)}` : "–";
+        return row ? nameOfRow(row) : "–";
     };
     return html`
         <${Panel} id="robustness" title=${html`Does the best stay the best? <span class="tag">${robustness.stays_winner ? "yes" : "not everywhere"}</span>`}>

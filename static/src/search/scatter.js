@@ -13,10 +13,11 @@ import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
 import { Help } from "../widgets/words.js";
 import { isMatching, keptLast } from "./axes.js";
+import { Best } from "./best.js";
 import { Brush, onDown, onMove, onUp, release, wasBrushed } from "./brush.js";
 import { Chosen } from "./chosen.js";
 import { plansData } from "./exported.js";
-import { cutOf, dimensionLabel, dimensionValue, FIGURE_BY_NAME, titleOf, written } from "./figures.js";
+import { dimensionLabel, dimensionValue, FIGURE_BY_NAME, nameOfRow, sureOf, titleOf, written } from "./figures.js";
 import { nearestTo, roundTicks } from "./scales.js";
 import { across, colouredBy, colours, EDGES, edgePath, HEIGHT_PX, known, legend, OWN, place, planOf, pointByKey, points, scales, spokenOf, upwards,
     width } from "./shown.js";
@@ -48,12 +49,15 @@ function Axes() {
         <text class="axis" x="4" y="10">↑ ${titleOf(upwards.value)}</text>`;
 }
 
+/** @param {Pick<import("./shown.js").Point, "row">} point */
+const isNarrow = ({ row }) => row?.plan.fits_certain === false;
+
 /** @param {import("./shown.js").Point} point */
 function shapeOf({ key, left, top, radius, tone, row }) {
     const [x, y] = [left.toFixed(1), top.toFixed(1)];
     if (row === null) return html`<path key=${key} class="rejected" d="M${left - 4} ${top - 4}l8 8m0-8l-8 8" />`;
     const look = !isMatching.value(key) ? "off" : row.front ? "" : "behind";
-    return html`<circle key=${key} cx=${x} cy=${y} r=${radius.toFixed(1)} class="bar tone-${tone} ${look}" />`;
+    return html`<circle key=${key} cx=${x} cy=${y} r=${radius.toFixed(1)} class="bar tone-${tone} ${look} ${isNarrow({ row }) ? "narrow" : ""}" />`;
 }
 
 /** @param {{point: import("./shown.js").Point}} props */
@@ -89,15 +93,17 @@ function factsOf(point) {
     const plan = planOf(point);
     const named = ["accelerators", colouredBy.value].map((name) => FIGURE_BY_NAME.get(name));
     const figures = [...new Set([upwards.value, across.value, ...named])];
-    return figures.filter((figure) => figure && typeof figure.read(plan) === "number")
-        .map((figure) => `${dimensionLabel(figure.name)} ${written(figure, plan)}`).join(", ");
+    const sure = point.rejected ? null : sureOf(plan);
+    return [...figures.filter((figure) => figure && typeof figure.read(plan) === "number")
+        .map((figure) => `${dimensionLabel(figure.name)} ${written(figure, plan)}`), ...(sure ? [sure[2]] : [])].join(", ");
 }
 
 /** @param {import("./shown.js").Point} point */
 function nameOf({ row, rejected }) {
     if (row === null && rejected === null) return "The planner's own plan";
     if (row === null) return `No answer: ${readable(rejected.sentence ?? rejected.reason.replaceAll("_", " "))}`;
-    return `${row.rank > 0 ? `Rank ${row.rank}` : "On the front"}: ${cutOf(row.plan)}`;
+    const name = nameOfRow(row);
+    return name[0].toUpperCase() + name.slice(1);
 }
 
 function Tip() {
@@ -188,6 +194,7 @@ function Legend() {
     return html`
         <ul class="key" aria-label="Colours">${legend.value.map(({ tone, value }) => html`
             <li key=${String(value)}><${Mark}><circle cx="7" cy="7" r="5" class="bar tone-${tone}" /><//>${words(value)}</li>`)}
+            ${points.value.some(isNarrow) ? html`<li><${Mark}><circle cx="7" cy="7" r="5" class="bar tone-grey narrow" /><//>fits narrowly</li>` : null}
             <li><${Mark}><path class="own" d="M7 1l6 6l-6 6l-6 -6z" /><//>the planner's own</li>
             <li><${Mark}><path class="rejected" d="M3 3l8 8m0-8l-8 8" /><//>no answer, the nearest of its reason</li>
         </ul>`;
@@ -198,9 +205,9 @@ export function Scatter() {
     const more = (run.value.found?.answer.rejected ?? []).some(({ nearest }) => nearest);
     return html`
         <${Panel} title="What there is to choose from" id="choice" head=${html`
-            <p class="key">${exact(points.value.filter(({ row }) => row?.front).length)} that no other beats in rate, headroom,
-                accelerators and cost at once</p>
+            <p class="key">${exact(points.value.filter(({ row }) => row?.front).length)} <${Help} of="front" /></p>
             <${Export} name="plans" title="What there is to choose from" data=${plansData} />`}>
+            <${Best} />
             <div class="picks">
                 <${Pick} name="y" label="Up" items=${figures} now=${upwards.value.name} />
                 <${Pick} name="x" label="Across" items=${figures} now=${across.value.name} />

@@ -10,8 +10,9 @@ import { Panel } from "../widgets/panel.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { matching } from "./axes.js";
-import { cutOf, dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, textIn, titleOf, written } from "./figures.js";
+import { cutOf, dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, sureOf, textIn, titleOf, written } from "./figures.js";
 import { Kept } from "./parallel.js";
+import { Sure } from "./best.js";
 import { dimensions } from "./shown.js";
 
 /**
@@ -36,6 +37,10 @@ const RANK = { name: "rank", title: "Rank", field: "rank", number: true, first: 
 /** What a row is about, in view before any figure of it. @type {Column} */
 const CUT = { name: "cut", title: "Plan", wraps: true, read: ({ plan }) => cutOf(plan) };
 
+/** The rate says nothing of how near to the limit a plan is. @type {Column} */
+const VERDICT = { name: "verdict", title: "Verdict", field: "fits_certain", first: -1, read: ({ plan }) => plan.fits_certain ?? null,
+    write: ({ plan }) => html`<${Sure} plan=${plan} />` };
+
 /** @param {import("./figures.js").Figure} figure @returns {Column} */
 function figureColumn(figure) {
     return { name: figure.name, title: titleOf(figure), field: figure.name, number: true, first: figure.better > 0 ? -1 : 1,
@@ -59,7 +64,7 @@ function dimensionColumn(name) {
 const figures = computed(() => FIGURES.filter((figure) => isKnown(figure, rows.value)
     && (figure.name !== "rate_per_accelerator" || isVaried(FIGURE_BY_NAME.get("accelerators"), rows.value))));
 
-const columns = computed(() => [RANK, CUT, ...figures.value.filter((figure) => rows.value.length < 2 || isVaried(figure, rows.value)).map(figureColumn),
+const columns = computed(() => [RANK, CUT, ...(rows.value.some(({ plan }) => sureOf(plan)) ? [VERDICT] : []), ...figures.value.filter((figure) => rows.value.length < 2 || isVaried(figure, rows.value)).map(figureColumn),
     ...dimensions.value.varied.map(dimensionColumn)]);
 
 const ordered = computed(() => inOrder(matching.value, columns.value, said("sort")));
