@@ -149,6 +149,59 @@ describe('a wide table on a phone', () => {
         await tab.close();
     });
 
+    const kept = (scroller) => scroller.evaluate((node) => {
+        const view = node.getBoundingClientRect();
+        return [...node.querySelectorAll('tbody :is(th, td), tfoot :is(th, td)')].filter((cell) => {
+            const { left, right, width } = cell.getBoundingClientRect();
+            return width > 0 && (left < view.left - 1 || right > view.right + 1);
+        }).length;
+    });
+
+    for (const width of [390, 512, 1024]) {
+        it(`has every figure of fine-tuning and every word of its methods in view, with heads that sort, ${width} pixels wide`, async () => {
+            const options = { path: '/?example=llama-8b&nodes=1&fw=fsdp2&zero=3&view=compare&c.of=finetuning', width, height: 844 };
+            await inTab(browser, server, options, async ({ page }) => {
+                await page.getByTestId('tuning-reason').waitFor();
+                for (const name of ['Ways of fine-tuning', 'Methods in words']) {
+                    const grid = page.getByRole('grid', { name });
+                    await becomes(() => kept(grid.locator('..')), 0, name);
+                    assert.ok(await grid.getByRole('rowheader').count() > 4);
+                }
+                const grid = page.getByRole('grid', { name: 'Ways of fine-tuning' });
+                const cell = grid.locator('tbody tr').first().locator('[data-name="step_s"]');
+                assert.equal(await cell.evaluate((node) => getComputedStyle(node, '::before').content), '"Step"', 'a figure has its own head');
+                await grid.getByRole('button', { name: 'Step', exact: true }).click();
+                const steps = async () => (await grid.locator('[data-name="step_s"] .num').allTextContents()).map(parseFloat);
+                await becomes(async () => (await steps())[0], Math.min(...await steps()), 'sorted by the step');
+                await fitsAcross(page);
+            });
+        });
+    }
+
+    it('has the memory of a long pipeline in view, and of all its stages the names of the terms wherever it is scrolled to', async () => {
+        const { tab } = await openPlan(browser, server, '/?example=llama-70b&nodes=16&tp=8&sp=1&pp=16&gbs=512&seq=8192', { width: 390, height: 844 });
+        const scroller = tab.page.getByTestId('memory').locator('.scroll');
+        await becomes(() => scroller.getAttribute('data-over'), 'false');
+        assert.equal(await kept(scroller), 0);
+        await tab.page.getByRole('button', { name: 'Show all 16 distinct ranks' }).click();
+        await becomes(() => scroller.getAttribute('data-over'), 'true');
+        await scroller.evaluate((node) => { node.scrollLeft = node.scrollWidth; });
+        const [left, names] = await scroller.evaluate((node) => [node.getBoundingClientRect().left,
+            [...node.querySelectorAll('tbody th')].map((head) => head.getBoundingClientRect().left)]);
+        assert.deepEqual(names.filter((at) => Math.abs(at - left) > 1), []);
+        await fitsAcross(tab.page);
+        await tab.expectClean();
+        await tab.close();
+    });
+
+    it('has every figure of the KV cache of models in view', async () => {
+        await inTab(browser, server, { path: '/?page=concepts&p.term=cache', width: 390, height: 844 }, async ({ page }) => {
+            const table = page.getByRole('table', { name: /^KV cache of models/ });
+            await table.waitFor();
+            await becomes(() => kept(table.locator('..')), 0);
+        });
+    });
+
     it('says of every plan how it is cut, in view wherever it is scrolled to, beneath heads that stay', async () => {
         await withPlans(async (page, grid) => {
             await grid.scrollIntoViewIfNeeded();

@@ -65,7 +65,7 @@ function Choices({ answer: { choices, recommendation } }) {
     return html`
         <div class="commands"><span class="muted" role="status">${rows.length} choices</span>
             <${TableTools} rows=${rows} columns=${columns} file="shardline-finetuning" /></div>
-        <${Table} label="Ways of fine-tuning" columns=${[{ ...method, write: (/** @type {Api.Tuning} */ choice) => `${isBest(choice) ? "★ " : ""}${method.read(choice)}` },
+        <${Table} cards label="Ways of fine-tuning" columns=${[{ ...method, write: (/** @type {Api.Tuning} */ choice) => `${isBest(choice) ? "★ " : ""}${method.read(choice)}` },
             ...figures, APPLY]} rows=${rows} keyOf=${keyOf} sort=${said("sort")} setSort=${(sort) => say({ sort })}
             more=${(/** @type {Api.Tuning} */ choice) => ({ "data-best": isBest(choice) })} />`;
 }
@@ -76,7 +76,7 @@ function Methods({ methods }) {
     const rows = ["definition", "how_it_works", "kept", "lost", "source"].map((of) =>
         ({ ...wordsRow(columns, of, titled("criteria", of), ({ estimate }) => estimate[of]), differs: false }));
     return html`
-        <${Sheet} label="Methods in words" file="shardline-methods" parts=${[{ title: "The methods", rows }]}
+        <${Sheet} cards label="Methods in words" file="shardline-methods" parts=${[{ title: "The methods", rows }]}
             columns=${methods.map(({ name }) => ({ key: name, title: called("ways", name), head: html`<b>${called("ways", name)}</b>` }))} />`;
 }
 

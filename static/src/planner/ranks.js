@@ -3,7 +3,7 @@ import { exact } from "../units.js";
 import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
 
 /** More bars than this are a wall, not a comparison. */
-const MOST_RANKS = 6;
+const MOST_RANKS = 5;
 
 const ORDER = [...MEMORY_TERMS.keys()];
 /** @param {string} name */

@@ -82,7 +82,7 @@ function Line({ row, id, at, columns, more }) {
         <tr ...${place} ...${more}>
             <th scope="row" data-name=${first.name} class=${classOf(first)}>${write(first)}</th>
             ${others.map((column) => html`
-                <td key=${column.name} data-name=${column.name} class=${classOf(column)}>${write(column)}</td>`)}
+                <td key=${column.name} data-name=${column.name} data-head=${column.title} class=${classOf(column)}>${write(column)}</td>`)}
         </tr>`;
 }
 
@@ -102,13 +102,14 @@ function Gap({ count, columns, row_px }) {
  * @param {string} [props.sort]      as the address says it
  * @param {(sort: string) => void} [props.setSort]
  * @param {boolean} [props.long]     rows of one height, of which only those in sight are made
+ * @param {boolean} [props.cards]    in little room each cell has its own head
  * @param {string} [props.current]   the row that is chosen, which comes into view
  * @param {(key: string) => void} [props.choose]
  * @param {(key: string) => void} [props.point]   the row beneath the pointer, "" for none
  * @param {(row: any) => Record<string, any>} [props.more]  attributes of its row
  * @param {(key: string, event: KeyboardEvent) => boolean} [props.onKey]  whether a key of the row was taken
  */
-export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: many = false, current = "", choose, point, more = () => ({}), onKey }) {
+export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: many = false, cards = false, current = "", choose, point, more = () => ({}), onKey }) {
     const long = many && !printing.value;
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
@@ -194,7 +195,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: m
     return html`
         <${ScrollHint} over=${over} />
         <div class=${long ? "grid-scroll virtual" : "grid-scroll"} ref=${scroller} onScroll=${onScroll}>
-            <table class="figures tight ${widths.table ? "sized" : ""}" style=${widths.table} role="grid" aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-label=${label}
+            <table class="figures tight ${cards ? "cards" : ""} ${widths.table ? "sized" : ""}" style=${widths.table} role="grid" aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-label=${label}
                    onKeyDown=${onKeyDown} onFocusIn=${onFocusIn}
                    onClick=${(event) => { if (keyAbout(event) !== "") choose?.(keyAbout(event)); }}
                    onMouseOver=${(event) => point?.(keyAbout(event))} onMouseLeave=${() => point?.("")}>
