@@ -14,15 +14,15 @@ import { hashOf, pins, planOfPin } from "../state/pins.js";
 import { requestOf } from "../state/plan.js";
 import { answer, asProblem, ownPin, plan } from "../state/store.js";
 import { addressed } from "../widgets/address.js";
+import { known } from "../widgets/words.js";
 
 export const { said, say } = addressed(comparing);
 
 /** @type {Answered} */
 const WAITING = { phase: "loading", estimate: null, problem: null };
 
-/** @type {Problem} */
-const MISSING = { title: "Another model", type: "missing", status: 0, errors: [],
-    detail: "it is of a pasted config.json that this page no longer holds; paste it again to see this plan" };
+/** @returns {Problem} */
+const missingModel = () => ({ title: "Another model", type: "missing", status: 0, errors: [], detail: known("help", "missing") });
 
 /** Answers by request, of what is shown, each with what withdraws it. @type {import("@preact/signals").Signal<Map<string, Answered & {controller: AbortController}>>} */
 const answers = signal(new Map());
@@ -49,10 +49,10 @@ export const wanted = computed(() => others.value.filter(({ missing }) => !missi
 
 /** Asks for what is wanted and not known, and withdraws what nobody wants any more. @param {string[]} texts */
 export function followWanted(texts) {
-    const known = answers.peek();
-    for (const [text, { controller }] of known) if (!texts.includes(text)) controller.abort();
-    answers.value = new Map([...known].filter(([text]) => texts.includes(text)));
-    for (const text of new Set(texts)) if (!known.has(text)) void ask(text);
+    const had = answers.peek();
+    for (const [text, { controller }] of had) if (!texts.includes(text)) controller.abort();
+    answers.value = new Map([...had].filter(([text]) => texts.includes(text)));
+    for (const text of new Set(texts)) if (!had.has(text)) void ask(text);
 }
 
 /** Asks again for what had no answer. @param {Column} column */
@@ -67,7 +67,7 @@ export const columns = computed(() => {
         phase: phase === "idle" ? "loading" : phase, estimate, problem };
     return /** @type {Column[]} */ ([own, ...others.value.map(({ pin, plan: one, missing }, at) => ({
         key: hashOf(pin), name: `Pin ${at + 1}`, own: false, pin, plan: one,
-        ...(missing ? { phase: "problem", estimate: null, problem: MISSING } : answers.value.get(JSON.stringify(requestOf(one))) ?? WAITING),
+        ...(missing ? { phase: "problem", estimate: null, problem: missingModel() } : answers.value.get(JSON.stringify(requestOf(one))) ?? WAITING),
     }))]);
 });
 

@@ -4,6 +4,7 @@ import { storedSize } from "../state/prefs.js";
 import { count, exact, shapeText } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
+import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { roleLook } from "./figures.js";
 
@@ -25,8 +26,7 @@ function Tensors({ run }) {
 /** @param {{shown: import("./state.js").Shown[]}} props */
 export function Layers({ shown }) {
     return html`
-        <section class="panel" aria-labelledby="panel-layers" data-testid="layers">
-            <h2 id="panel-layers">Layers</h2>
+        <${Panel} title="Layers" id="layers">
             <div class=${shown.length > 1 ? "panels" : ""}>${shown.map(({ slot, title, info }) => html`
                 <div key=${slot} class="folds">${shown.length > 1 ? html`<h3>${title}</h3>` : null}
                     ${info.layers.map((run, at) => html`
@@ -35,5 +35,5 @@ export function Layers({ shown }) {
                             ${() => html`<${Tensors} run=${run} />`}<//>`)}
                 </div>`)}
             </div>
-        </section>`;
+        <//>`;
 }

@@ -3,7 +3,8 @@ import { html } from "../html.js";
 import { count, exact, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
-import { Scroll } from "../widgets/scroll.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
 import { called, Help } from "../widgets/words.js";
 import { FactNum, partsOf, ROLES, roleLook, TOTAL } from "./figures.js";
 
@@ -46,20 +47,19 @@ function Picture({ info, most, title }) {
         </svg>`;
 }
 
-/** @param {{role: import("./figures.js").Role, info: Api.Model}} props */
-function Cells({ role, info }) {
+/** @param {import("./figures.js").Role} role @param {Api.Model} info */
+function cellsOf(role, info) {
     const { [role]: value, total } = info.parameters;
-    if (value === 0) return html`<td class="n">–</td><td class="n"></td>`;
+    if (value === 0) return ["–", html`<td></td>`];
     const { label } = roleLook(role);
     /** @param {Api.LayerRun} run */
     const elementsOf = (run) => counted(run).filter((tensor) => tensor.role === role).reduce((sum, { elements }) => sum + elements, 0);
     const inputs = Object.fromEntries(info.layers.map((run, at) => ({ name: `${run.kind}_${at + 1}`, elements: elementsOf(run) }))
         .filter(({ elements }) => elements > 0).map(({ name, elements }) => [name, elements]));
-    return html`
-        <td class="n"><${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
-            about=${{ formula: called("formulas", "part"), inputs, source: called("sources", "part") }} /></td>
-        <td class="n muted"><${Num} title="Share of ${label}, ${info.architecture}" text=${percent(value / total)} value=${value / total}
-            about=${{ formula: "elements / total", inputs: { elements: value, total }, source: "Parts of the total of this model" }} /></td>`;
+    return [html`<${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
+            about=${{ formula: called("formulas", "part"), inputs, source: called("sources", "part") }} />`,
+        html`<td class="n muted"><${Num} title="Share of ${label}, ${info.architecture}" text=${percent(value / total)} value=${value / total}
+            about=${{ formula: "elements / total", inputs: { elements: value, total }, source: "Parts of the total of this model" }} /></td>`];
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
@@ -67,27 +67,18 @@ export function Parts({ shown }) {
     const most = Math.max(...shown.map(({ info }) => info.parameters.total));
     const roles = ROLES.filter(([role]) => shown.some(({ info }) => role in partsOf(info)));
     return html`
-        <section class="panel" aria-labelledby="panel-parts" data-testid="parts">
-            <header class="panel-head"><h2 id="panel-parts">What it is made of</h2>
-                <p class="key"><${Help} of="parts" /></p></header>
+        <${Panel} title="What it is made of" id="parts" head=${html`<p class="key"><${Help} of="parts" /></p>`}>
             ${shown.map(({ slot, info, title }) => {
                 const times = timesDrawn(info.parameters.total, most);
                 return html`
                     <figure key=${slot} class="drawn-step"><figcaption>${title}${times > 1 ? `, drawn ${exact(times)} times as wide` : ""}</figcaption>
                         <${Picture} info=${info} most=${most / times} title=${title} /></figure>`;
             })}
-            <${Scroll} label="Parts of the model">
-                <table class="figures tight side-by-side">
-                    <caption class="visually-hidden">Parameters by part</caption>
-                    <thead><tr><th scope="col">Part</th>${shown.map(({ slot, title }) => html`
-                        <th key=${slot} scope="col" class="n">${title.split("/").at(-1)}</th><th scope="col" class="n">share</th>`)}</tr></thead>
-                    <tbody>${roles.map(([role, { label, tone }]) => html`
-                        <tr key=${role} data-role=${role} data-differs=${new Set(shown.map(({ info }) => info.parameters[role])).size > 1}>
-                            <th scope="row"><${Swatch} tone=${tone} />${label}</th>
-                            ${shown.map(({ slot, info }) => html`<${Cells} key=${slot} role=${role} info=${info} />`)}</tr>`)}</tbody>
-                    <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`
-                        <td key=${slot} class="n"><${FactNum} fact=${TOTAL} info=${info} /></td><td class="n muted">100 %</td>`)}</tr></tfoot>
-                </table>
-            <//>
-        </section>`;
+            <div class="side-by-side"><${Plain} tight label="Parameters by part" columns=${["Part", ...shown.flatMap(({ title }) => [`#${title.split("/").at(-1)}`, "#share"])]}
+                more=${(at) => ({ "data-role": roles[at][0], "data-differs": new Set(shown.map(({ info }) => info.parameters[roles[at][0]])).size > 1 })}
+                rows=${roles.map(([role, { label, tone }]) => [html`<${Swatch} tone=${tone} />${label}`, ...shown.flatMap(({ info }) => cellsOf(role, info))])}>
+                <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`
+                    <td key=${slot} class="n"><${FactNum} fact=${TOTAL} info=${info} /></td><td class="n muted">100 %</td>`)}</tr></tfoot>
+            <//></div>
+        <//>`;
 }

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { place } from "../state/look.js";
 import { shapeText } from "../units.js";
 import { Chips } from "../widgets/chips.js";
+import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
 import { ShardBytes } from "../widgets/shard-bytes.js";
@@ -27,8 +28,8 @@ function Table({ answer }) {
 export function TensorTable({ shown }) {
     const { page, answer, problem } = tensors.value;
     return html`
-        <section class="panel" aria-labelledby="panel-tensors" data-testid="tensors" data-phase=${tensorsWaiting.value ? "loading" : "done"} aria-busy=${tensorsWaiting.value}>
-            <header class="panel-head"><h2 id="panel-tensors">Tensors of the checkpoint</h2>${shown.length > 1 ? html`<${Which} shown=${shown} />` : null}</header>
+        <${Panel} title="Tensors of the checkpoint" id="tensors" data-phase=${tensorsWaiting.value ? "loading" : "done"} aria-busy=${tensorsWaiting.value}
+            head=${shown.length > 1 && html`<${Which} shown=${shown} />`}>
             <label class="filter">Find <input type="text" autocomplete="off" spellcheck=${false} placeholder="part of a name, or *.3.*proj*"
                 value=${place.value.find ?? ""} onInput=${(event) => look({ find: event.currentTarget.value })} /></label>
             ${problem ? html`<${Problem} problem=${problem} />` : null}
@@ -39,5 +40,5 @@ export function TensorTable({ shown }) {
                     <span class="muted" role="status">page ${page}, ${answer.tensors.length} tensors</span>
                     <button type="button" disabled=${answer.next_cursor === null} onClick=${() => turn(answer.next_cursor)}>Next →</button>
                 </nav>`}
-        </section>`;
+        <//>`;
 }

@@ -1,7 +1,7 @@
 /** Memory per distinct rank: stacked bars against the capacity, and the same figures as a table. */
 import { signal } from "@preact/signals";
 import { html } from "../html.js";
-import { explainAll, memorySize, units } from "../state/prefs.js";
+import { memorySize, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";
 import { gigabytes } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
@@ -10,7 +10,8 @@ import { Export } from "../widgets/export.js";
 import { memoryData } from "./exported.js";
 import { Figure } from "./figure.js";
 import { detailOf, keyOf, nameOf, representatives, rowsOf, stackOf, symbolsOf, totalOf } from "./ranks.js";
-import { Scroll } from "../widgets/scroll.js";
+import { Panel } from "../widgets/panel.js";
+import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.js";
 import { StackedBars } from "../widgets/stack.js";
 import { isTransient, lifetimeWords } from "../widgets/terms.js";
 
@@ -52,34 +53,20 @@ function Total({ rank, all }) {
 function Table({ memory, ranks }) {
     const all = memory.ranks.length;
     const unit = units.value;
-    const explained = explainAll.value;
+    const terms = rowsOf(ranks);
     return html`
-        <${Scroll} label="Memory table">
-            <table class="figures tight">
-                <caption class="visually-hidden">Memory per device by term, in ${unit}</caption>
-                <thead><tr>
-                    <th scope="col">${unit}</th>
-                    ${ranks.map((rank) => html`<th key=${rank.rank} scope="col" class="n">${nameOf(rank, all)}</th>`)}
-                    ${explained ? html`<th scope="col" class="how">Formula</th>` : null}
-                </tr></thead>
-                <tbody>${rowsOf(ranks).map(({ key, label, tone, term: first }) => html`
-                    <tr key=${key}>
-                        <th scope="row" title=${lifetimeWords(first.lifetime)}>
-                            <${Swatch} tone=${tone} hatched=${isTransient(first.lifetime)} />${label}</th>
-                        ${ranks.map((rank) => {
-                            const term = rank.terms.find((item) => keyOf(item) === key && item.bytes > 0);
-                            return html`<td key=${rank.rank} class="n">${term ? html`
-                                <${Num} title="${label}, ${nameOf(rank, all)}" text=${gigabytes(term.bytes, unit)}
-                                        value=${term.bytes} unit="bytes" about=${term} />` : "–"}</td>`;
-                        })}
-                        ${explained ? html`<td class="how"><code>${first.formula}</code> <span class="muted">${first.source}</span></td>` : null}
-                    </tr>`)}</tbody>
-                <tfoot><tr>
-                    <th scope="row">Total</th>
-                    ${ranks.map((rank) => html`<td key=${rank.rank} class="n"><${Total} rank=${rank} all=${all} /></td>`)}
-                    ${explained ? html`<td class="how"></td>` : null}
-                </tr></tfoot>
-            </table>
+        <${Plain} tight cards=${false} label="Memory per device by term, in ${unit}" columns=${[unit, ...ranks.map((rank) => `#${nameOf(rank, all)}`), ...formulaHead()]}
+            more=${(at) => ({ title: lifetimeWords(terms[at].term.lifetime) })}
+            rows=${terms.map(({ key, label, tone, term: first }) => [html`<${Swatch} tone=${tone} hatched=${isTransient(first.lifetime)} />${label}`,
+                ...ranks.map((rank) => {
+                    const term = rank.terms.find((item) => keyOf(item) === key && item.bytes > 0);
+                    return term ? html`<${Num} title="${label}, ${nameOf(rank, all)}" text=${gigabytes(term.bytes, unit)} value=${term.bytes} unit="bytes" about=${term} />` : "–";
+                }), ...formulaCell(first)])}>
+            <tfoot><tr>
+                <th scope="row">Total</th>
+                ${ranks.map((rank) => html`<td key=${rank.rank} class="n"><${Total} rank=${rank} all=${all} /></td>`)}
+                ${formulaFoot()}
+            </tr></tfoot>
         <//>`;
 }
 
@@ -96,19 +83,16 @@ export function Memory() {
     const few = representatives(memory);
     const ranks = showAll.value ? memory.ranks : few;
     return html`
-        <section class="panel" aria-labelledby="panel-memory" data-testid="memory">
-            <header class="panel-head">
-                <h2 id="panel-memory">Memory per device</h2>
-                <ul class="key">
-                    <li><i class="key-line usable"></i>usable <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /></li>
-                    <li><i class="key-line capacity"></i>reported <${Figure} title="Memory the device reports" at="/memory/capacity_bytes" write=${memorySize} /></li>
-                    <li><${Swatch} tone="grey" />stays</li>
-                    <li><${Swatch} tone="grey" hatched />comes and goes</li>
-                </ul>
-                <${Export} name="memory" title="Memory per device" data=${() => memoryData(memory)} />
-            </header>
+        <${Panel} title="Memory per device" id="memory" head=${html`
+            <ul class="key">
+                <li><i class="key-line usable"></i>usable <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /></li>
+                <li><i class="key-line capacity"></i>reported <${Figure} title="Memory the device reports" at="/memory/capacity_bytes" write=${memorySize} /></li>
+                <li><${Swatch} tone="grey" />stays</li>
+                <li><${Swatch} tone="grey" hatched />comes and goes</li>
+            </ul>
+            <${Export} name="memory" title="Memory per device" data=${() => memoryData(memory)} />`}>
             <${Bars} memory=${memory} ranks=${ranks} />
             ${few.length < memory.ranks.length ? html`<${ShowAll} shown=${few.length} all=${memory.ranks.length} />` : null}
             <${Table} memory=${memory} ranks=${ranks} />
-        </section>`;
+        <//>`;
 }

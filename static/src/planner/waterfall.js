@@ -3,18 +3,21 @@
  * whose middle column is drawn, so the figures and their picture cannot disagree.
  */
 import { html } from "../html.js";
-import { explainAll } from "../state/prefs.js";
 import { answer } from "../state/store.js";
 import { digits, percent, seconds } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Export } from "../widgets/export.js";
-import { Scroll } from "../widgets/scroll.js";
+import { Panel } from "../widgets/panel.js";
+import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.js";
 import { timeData } from "./exported.js";
 import { Figure } from "./figure.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
 
 const BAR_PX = 14;
+
+/** Units of the column. @type {Record<string, number>} */
+const PER_S = { s: 1, ms: 1000 };
 
 /** What takes less is what rounding left of nothing. */
 const LEAST_S = 1e-9;
@@ -91,56 +94,38 @@ function Total({ time, interval, end_s }) {
         </svg>`;
 }
 
-/** @param {{step: Step, time: Api.StepTime, end_s: number, factor: number}} props */
-function Line({ step, time, end_s, factor }) {
-    const unit = factor === 1000 ? "ms" : "s";
-    return html`
-        <tr class=${step.level === 1 ? "sub" : ""} data-term=${step.id} data-seconds=${step.seconds}>
-            <th scope="row"><${Swatch} tone=${step.tone} hatched=${step.hatched} />${step.label}</th>
-            <td class="drawn"><${Drawn} step=${step} end_s=${end_s} /></td>
-            <td class="n"><${Num} title=${step.label} text=${inColumn(step.seconds * factor)} value=${step.seconds} unit="s" about=${step.about} />
-                <span class="visually-hidden">${unit}</span></td>
-            <td class="n muted"><${Num} title="Share of ${step.label}" text=${percent(step.seconds / time.step_s)} value=${step.seconds / time.step_s}
-                about=${{ formula: "term_s / step_s", inputs: { term_s: step.seconds, step_s: time.step_s }, source: "derived" }} /></td>
-            ${explainAll.value ? html`<td class="how"><code>${step.about?.formula}</code> <span class="muted">${step.about?.source}</span></td>` : null}
-        </tr>`;
+/** @param {Step} step @param {Api.StepTime} time @param {number} end_s @param {string} unit  of the column */
+function cellsOf(step, time, end_s, unit) {
+    const { label, seconds: term_s, about } = step;
+    return [html`<${Swatch} tone=${step.tone} hatched=${step.hatched} />${label}`, html`<td class="drawn"><${Drawn} step=${step} end_s=${end_s} /></td>`,
+        html`<${Num} title=${label} text=${inColumn(term_s * PER_S[unit])} value=${term_s} unit="s" about=${about} /> <span class="visually-hidden">${unit}</span>`,
+        html`<td class="n muted"><${Num} title="Share of ${label}" text=${percent(term_s / time.step_s)} value=${term_s / time.step_s}
+            about=${{ formula: "term_s / step_s", inputs: { term_s, step_s: time.step_s }, source: "derived" }} /></td>`, ...formulaCell(about)];
 }
 
 export function Waterfall() {
     const { time, interval } = answer.value.estimate;
-    const factor = time.step_s < 1 ? 1000 : 1;
+    const unit = time.step_s < 1 ? "ms" : "s";
     const end_s = Math.max(time.step_s, interval?.step_s?.[1] ?? 0) * 1.01;
+    const steps = stepsOf(time);
     return html`
-        <section class="panel" aria-labelledby="panel-time" data-testid="waterfall">
-            <header class="panel-head">
-                <h2 id="panel-time">Where the time goes</h2>
-                <p class="key">one step, ${seconds(time.step_s)}</p>
-                <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />
-            </header>
-            <${Scroll} label="Step time table">
-                <table class="figures falls">
-                    <caption class="visually-hidden">Step time by term. Indented rows are parts of the two rows above them.</caption>
-                    <thead><tr>
-                        <th scope="col">Term</th>
-                        <th scope="col" class="drawn"><span class="visually-hidden">Drawn from the start of the step</span></th>
-                        <th scope="col" class="n">${factor === 1000 ? "ms" : "s"}</th>
-                        <th scope="col" class="n">share</th>
-                        ${explainAll.value ? html`<th scope="col" class="how">Formula</th>` : null}
-                    </tr></thead>
-                    <tbody>${stepsOf(time).map((step) => html`
-                        <${Line} key=${step.id} step=${step} time=${time} end_s=${end_s} factor=${factor} />`)}
-                    </tbody>
-                    <tfoot>
-                        <tr>
-                            <th scope="row">Step time</th>
-                            <td class="drawn"><${Total} time=${time} interval=${interval?.step_s} end_s=${end_s} /></td>
-                            <td class="n"><${Figure} title="Step time" at="/time/step_s" write=${(step_s) => digits(step_s * factor)} /></td>
-                            <td class="n"><span class="visually-hidden">MFU </span><${Figure} title="Model FLOPs utilisation"
-                                at="/throughput/mfu_full" write=${(mfu) => `${percent(mfu).replace(" ", "\u00a0")} MFU`} /></td>
-                            ${explainAll.value ? html`<td class="how"></td>` : null}
-                        </tr>
-                    </tfoot>
-                </table>
-            <//>
-        </section>`;
+        <${Panel} title="Where the time goes" id="waterfall" head=${html`
+            <p class="key">one step, ${seconds(time.step_s)}</p>
+            <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
+            <div class="falls"><${Plain} label="Step time by term. Indented rows are parts of the two rows above them."
+                columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}
+                more=${(at) => ({ class: steps[at].level === 1 ? "sub" : "", "data-term": steps[at].id, "data-seconds": steps[at].seconds })}
+                rows=${steps.map((step) => cellsOf(step, time, end_s, unit))}>
+                <tfoot>
+                    <tr>
+                        <th scope="row">Step time</th>
+                        <td class="drawn"><${Total} time=${time} interval=${interval?.step_s} end_s=${end_s} /></td>
+                        <td class="n"><${Figure} title="Step time" at="/time/step_s" write=${(step_s) => digits(step_s * PER_S[unit])} /></td>
+                        <td class="n"><span class="visually-hidden">MFU </span><${Figure} title="Model FLOPs utilisation"
+                            at="/throughput/mfu_full" write=${(mfu) => `${percent(mfu).replace(" ", "\u00a0")} MFU`} /></td>
+                        ${formulaFoot()}
+                    </tr>
+                </tfoot>
+            <//></div>
+        <//>`;
 }

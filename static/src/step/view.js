@@ -3,7 +3,6 @@ import { html } from "../html.js";
 import { MemoryNow } from "./memory.js";
 import { ShardingMap } from "./sharding/view.js";
 import { Timeline } from "./timeline/view.js";
+import { worded } from "../widgets/words.js";
 
-export function Step() {
-    return html`<div class="step"><${Timeline} /><${MemoryNow} /><${ShardingMap} /></div>`;
-}
+export const Step = worded(() => html`<div class="step"><${Timeline} /><${MemoryNow} /><${ShardingMap} /></div>`);

@@ -1,8 +1,16 @@
 /** A table that is only read. */
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
+import { explainAll } from "../state/prefs.js";
 import { exact } from "../units.js";
 import { Scroll } from "./scroll.js";
+
+/** The column of formulas, while all are explained. @template T @param {T} cell @returns {T[]} */
+const explained = (cell) => (explainAll.value ? [cell] : []);
+export const formulaHead = () => explained("~Formula");
+export const formulaFoot = () => explained(html`<td class="how"></td>`);
+/** @param {any} about */
+export const formulaCell = (about) => explained(html`<code>${about?.formula}</code> <span class="muted">${about?.source}</span>`);
 
 /** @type {Record<string, string>} */
 const CLASSES = { "#": "n", "~": "how" };

@@ -5,6 +5,7 @@ import { html } from "../../html.js";
 import { storedSize, theme } from "../../state/prefs.js";
 import { exact } from "../../units.js";
 import { followWidth, inkOn } from "../../widgets/canvas.js";
+import { Help } from "../../widgets/words.js";
 import { held, pointed } from "../state.js";
 import { axisFace, chosen, faceColour } from "./shown.js";
 import { layersNow } from "./in-use.js";
@@ -59,8 +60,7 @@ export function Areas() {
     const part = held.value.answer?.next_cursor ? ", as far as they are listed" : "";
     return html`
         <div class="areas" ref=${region}>${boxes.length === 0 ? null : html`
-            <p class="muted">What the device holds, by size${part}; shaded by layer${now.size > 0 ? ", outlined what the pass at the cursor uses"
-                : ". Zoom in on its stage until operators show to see what the pass at the cursor uses"}.</p>
+            <p class="muted">What the device holds, by size${part}; shaded by layer${html`<${Help} of=${now.size > 0 ? "outlined" : "unlined"} />`}.</p>
             <svg width=${width.value} height=${HEIGHT_PX} role="img" data-testid="areas"
                  aria-label="Tensors of the device by size, ${areas.length} of them; the table below lists them">
                 ${boxes.map((box, at) => html`<${Area} key=${`${areas[at].name} ${areas[at].layer} ${at}`} area=${areas[at]} box=${box}

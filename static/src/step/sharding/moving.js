@@ -11,6 +11,7 @@ import { plan } from "../../state/store.js";
 import { exact } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Plain } from "../../widgets/plain.js";
+import { Help } from "../../widgets/words.js";
 import { alike } from "../../widgets/rows.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { table_s } from "../cursor.js";
@@ -97,7 +98,7 @@ export function Moving() {
             <h3>Moving at the cursor</h3>
             ${moves.value.length < now.length ? html`<p class="muted">${names.says.one_stage} ${stageShown.value}.</p>` : null}
             ${now.length === 0 ? html`
-                <p class="muted">Nothing is on its way between stages or replicas. Collectives of tensor and expert groups run inside passes.</p>` : html`
+                <p class="muted"><${Help} of="no_moves" /></p>` : html`
                 <${Plain} tight label=${names.says.moving} columns=${["Stage", "Does", "~Over", "#Devices", "Slowest link"]}
                     rows=${alike(now, ({ row, kind, members, level }) => `${kind} ${laneWords(row)} ${members.length} ${level}`).map(cellsOf)} />`}
         </div>`;

@@ -16,6 +16,7 @@ import { Panel } from "../../widgets/panel.js";
 import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
 import { wordsOf } from "../../widgets/terms.js";
+import { Help } from "../../widgets/words.js";
 import { Areas } from "./areas.js";
 import { MOST_TONES } from "./cells.js";
 import { Moving } from "./moving.js";
@@ -51,7 +52,7 @@ function Legend() {
                 <li>empty: idle, at ${seconds(at_s.value)}</li></ul>`;
     }
     if (by === "fill") {
-        return html`<p class="key">Percent of the usable memory that a device holds at ${seconds(at_s.value)}: pale is empty, strong is full, hatched is over it</p>`;
+        return html`<p class="key">At ${seconds(at_s.value)}: <${Help} of="fill" /></p>`;
     }
     if (size > MOST_TONES) return html`<p class="key">${by} rank 0 is the palest, ${size - 1} the strongest</p>`;
     return html`
@@ -69,7 +70,7 @@ function Readout() {
         each.slice(0, 3).map(storedSize).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
-            ${place === null ? `${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node.`
+            ${place === null ? html`${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}<${Help} of="devices" />`
                 : `Rank ${place.rank}: node ${place.node}, device ${place.local_rank}; ${coordinateWords(place)}.${shards}`}</p>`;
 }
 

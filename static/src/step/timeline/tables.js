@@ -28,16 +28,15 @@ function StepNum({ of, title, figures, value = figures[of.split(" ")[1]], write 
         about=${{ formula, inputs: Object.fromEntries(inputs.map((input) => [input, figures[input]])), ...names.about.step }} />`;
 }
 
-/** @param {{of: string, label: string, figures: any, look?: any, testid?: string}} props */
-function Sum({ of, label, figures, look = null, testid }) {
+/** @param {string} of @param {any} label @param {any} figures @param {any} [look] */
+function sumOf(of, label, figures, look = null) {
     const value_s = figures[of];
-    return html`
-        <tr data-testid=${testid}>
-            <th scope="row">${look && html`<${Swatch} ...${look} />`}${label}</th>
-            <td class="n"><${StepNum} of="part ${of}" title=${label} figures=${figures} write=${seconds} /></td>
-            <td class="n muted"><${StepNum} of="part share_ratio" title="Share of ${label}" figures=${{ ...figures, seconds: value_s }} value=${value_s / figures.whole_s} /></td>
-        </tr>`;
+    return [html`${look && html`<${Swatch} ...${look} />`}${label}`,
+        html`<td class="n"><${StepNum} of="part ${of}" title=${label} figures=${figures} write=${seconds} /></td>`,
+        html`<td class="n muted"><${StepNum} of="part share_ratio" title="Share of ${label}" figures=${{ ...figures, seconds: value_s }} value=${value_s / figures.whole_s} /></td>`];
 }
+
+const SUMS = [["busy_s", "Computing", "sum-busy"], ["idle_s", "Idle", "sum-idle"], ["exposed_s", "Exposed communication", "sum-exposed"]];
 
 /** What a selected part of the step holds, added over the stages. */
 export function Selected() {
@@ -51,23 +50,13 @@ export function Selected() {
             <p><b>${seconds(to_s - from_s)}</b> selected, from ${exact(from_s)} to ${exact(to_s)} s, times ${sums.stages} ${sums.stages === 1 ? "stage" : "stages"}
                 ${" "}<button type="button" onClick=${() => { selected_s.value = null; }}>Clear</button></p>
             <div class="selected-sums">
-                <table class="figures tight">
-                    <caption class="visually-hidden">${names.says.sums}</caption>
-                    <tbody>
-                        <${Sum} of="busy_s" label="Computing" figures=${figures} testid="sum-busy" />
-                        <${Sum} of="idle_s" label="Idle" figures=${figures} testid="sum-idle" />
-                        <${Sum} of="exposed_s" label="Exposed communication" figures=${figures} testid="sum-exposed" />
-                    </tbody>
-                </table>
-                <table class="figures tight">
-                    <caption class="visually-hidden">${names.says.sums_by_kind}</caption>
-                    <tbody>${sums.kinds.map((sum) => {
-                        const { kind, spans } = sum;
-                        const look = kindLook(shown.value.kinds[kind]);
-                        return html`<${Sum} key=${kind} of="seconds" label=${`${look.label}, ${spans} ${spans === 1 ? "span" : "spans"}`}
-                            figures=${{ ...figures, ...sum }} look=${look} />`;
-                    })}</tbody>
-                </table>
+                <div><${Plain} tight label=${names.says.sums} columns=${[]} more=${(at) => ({ "data-testid": SUMS[at][2] })}
+                    rows=${SUMS.map(([of, label]) => sumOf(of, label, figures))} /></div>
+                <div><${Plain} tight label=${names.says.sums_by_kind} columns=${[]} rows=${sums.kinds.map((sum) => {
+                    const { kind, spans } = sum;
+                    const look = kindLook(shown.value.kinds[kind]);
+                    return sumOf("seconds", `${look.label}, ${spans} ${spans === 1 ? "span" : "spans"}`, { ...figures, ...sum }, look);
+                })} /></div>
             </div>
         </section>`;
 }
