@@ -56,8 +56,8 @@ export function exact(value) {
     return size !== 0 && size < 1e-4 ? value.toExponential(4) : GROUPED.format(value);
 }
 
-/** A sentence with its long numbers grouped; those of names and versions stay. @param {string} text */
-export const grouped = (text) => text.replace(/(?<![\w.,-])\d{5,}(?![\w-]|[.,]\d)/g, (number) => GROUPED.format(Number(number)));
+/** A sentence with its long numbers grouped, digit for digit; those of names, versions, addresses and what is quoted stay. @param {string} text */
+export const grouped = (text) => text.replace(/(?<![\w.,:/#@='"`[-])[1-9]\d{4,}(?![\w/'"`-]|[.,:]\d)/g, (number) => number.replace(/\B(?=(\d{3})+$)/g, ","));
 
 /** Sizes of a tensor. @param {number[]} shape */
 export const shapeText = (shape) => shape.map(exact).join(" × ");
@@ -70,13 +70,18 @@ export function gigabytes(bytes, unit) {
     return value < 0 ? `−${text}` : text;
 }
 
+/** Sizes as sentences of the service have them: 3.1 GiB, 3.1 of 79.2 GiB, 3.1 of the 79.2 GiB, 12.5 MiB. */
+const SIZES = /(?<![\w.,]|\w-)(\d[\d.,]*)(?:( of (?:the )?)(\d[\d.,]*))? ([GM])iB\b/g;
+
 /**
  * A sentence that gives memory in GiB, in another unit: what it has rounded from the figure itself, where that is known.
  * @param {string} text @param {"GiB" | "GB"} unit @param {number[]} bytes  figures that it may have rounded
  */
 export function inUnit(text, unit, bytes) {
-    return text.replace(/\d[\d.]*(?=( of [\d.]+)? GiB)/g, (number) =>
-        gigabytes(bytes.find((size) => gigabytes(size, "GiB") === number) ?? Number(number) * UNIT_BYTES.GiB, unit)).replaceAll(" GiB", ` ${unit}`);
+    /** @param {string} number */
+    const sizeOf = (number) => bytes.find((size) => gigabytes(size, "GiB") === number) ?? Number(number.replaceAll(",", "")) * UNIT_BYTES.GiB;
+    return text.replace(SIZES, (_, part, of, whole, prefix) => (prefix === "M" ? ofAnySize(sizeOf(part) / 1024, unit)
+        : `${gigabytes(sizeOf(part), unit)}${of ? of + gigabytes(sizeOf(whole), unit) : ""} ${unit}`));
 }
 
 /** In the first unit where it stays below the next as it is written: 999.6 ms is 1.00 s, not 1,000 ms. @param {number} value @param {Scale} scale @param {Digits} write @returns {[string, string]} */

@@ -42,8 +42,35 @@ describe('a sentence of the service', () => {
         for (const [text, read] of [['must divide the 15360 sequences, got 2048', 'must divide the 15,360 sequences, got 2048'],
             ['669065609216 of 671026404352 are quantised', '669,065,609,216 of 671,026,404,352 are quantised'], ['rank 16383.', 'rank 16,383.'],
             ['gpu-12345 and r12345', 'gpu-12345 and r12345'], ['arXiv 2306.09782', 'arXiv 2306.09782'], ['535.161.08 of 12,345', '535.161.08 of 12,345'],
-            ['0.123456 s', '0.123456 s'], ['12345.5 s', '12345.5 s']])
+            ['0.123456 s', '0.123456 s'], ['12345.5 s', '12345.5 s'], ['at most 1048576 tokens, got 16777216', 'at most 1,048,576 tokens, got 16,777,216'],
+            ['(100000 of them)', '(100,000 of them)'], ['must be at most 18446744073709551615', 'must be at most 18,446,744,073,709,551,615'],
+            ['pipeline x virtual_pipeline must be at most the 82 layers, got 16384 x 10000', 'pipeline x virtual_pipeline must be at most the 82 layers, got 16,384 x 10,000']])
             assert.equal(grouped(text), read);
+    });
+
+    it('keeps every name, address, date and hash as it is, whatever its digits', () => {
+        for (const text of ['gpu017', 'H100', 'gpt-oss-120b', 'meta-llama/Llama-3.1-405B', 'org/12345678', '12345/model', 'http://127.0.0.1:54321/api',
+            'host "10086" is in no pool', "got '123456'", 'of `100000`', 'revision 9f86d081884c', 'engine 0.1.0+4e4b44260544', 'config@20250401', 'issue #12345',
+            '2026-11-27T17:41:10Z', 'mbridge-26.04', 'torchtitan 2025-04-01', 'gpu[10001-10024]', 'gpu[10001,10003]', 'node[10001]', 'rack 00017',
+            'arXiv:2205.05198', 'NVIDIA-H100-80GB-HBM3', 'GPU-12345678-90ab', 'driver 550.90.07', 'a=123456', 'sm_90a', 'nvidia-h100-sxm5-80gb'])
+            for (const read of [grouped(text), inUnit(text, 'GB', [])])
+                assert.equal(read, text);
+    });
+
+    it('is told in GB by every size that it has, in the forms in which the service has them, and by nothing else', () => {
+        for (const [text, read] of [
+            ['fsdp full shard: 42 s a step with 29.1 of 79.2 GiB free, the fastest that surely fits; nothing simpler comes within 3 % of it.',
+                'fsdp full shard: 42 s a step with 31.2 of 85.0 GB free, the fastest that surely fits; nothing simpler comes within 3 % of it.'],
+            [' mixed (tensor 4, pipeline 8, data 4) would take 37 s and fits narrowly, with 9.9 GiB free.',
+                ' mixed (tensor 4, pipeline 8, data 4) would take 37 s and fits narrowly, with 10.6 GB free.'],
+            ["At most 80 stages. The largest layer's states take 12.50 of the 79.2 GiB of its device.",
+                "At most 80 stages. The largest layer's states take 13.4 of the 85.0 GB of its device."],
+            ['out of memory: the nearest plan lacks 12.5 MiB', 'out of memory: the nearest plan lacks 13.1 MB'],
+            ['tensor 4 instead of 8: step +1.5 %, memory -0.35 GiB', 'tensor 4 instead of 8: step +1.5 %, memory -0.4 GB'],
+            ['Nothing fits: qlora lacks least, 1.3 GiB on devices of 15.0 GiB usable.', 'Nothing fits: qlora lacks least, 1.4 GB on devices of 16.1 GB usable.'],
+            ['lacks 1,234.5 GiB', 'lacks 1,326 GB'], ['8 cards of 50 GB/s in a node of 8', '8 cards of 50 GB/s in a node of 8'],
+            ['VRAM Total Memory (GiB)', 'VRAM Total Memory (GiB)'], ['pool a100-80 GiB', 'pool a100-80 GiB'], ['MemoryGiB', 'MemoryGiB']])
+            assert.equal(inUnit(text, 'GB', []), read);
     });
 
     it('is told in another unit by what it had rounded, where that is known', () => {

@@ -398,7 +398,8 @@ note_attention(const sl_question *question, sl_estimate *out)
             out, true, "attention_falls_back",
             "Transformers' class of this model passes one key head for all query heads, which "
             "PyTorch's fused attention refuses: its math kernel runs and keeps every score (12 "
-            "layers of 4,544 on 8,192 tokens held 97 GiB where a fused kernel leaves 33); "
+            "layers of 4,544 on 8,192 tokens held 97 GiB where a fused kernel leaves 33 "
+            "GiB); "
             "attention unfused counts them");
 }
 

@@ -21,8 +21,8 @@ export function deepspeed(resolved) {
     };
     const notes = [
         ...leftOut(resolved, KNOWS),
-        recomputeWord(workload.recompute) !== "none" && "Recomputation is switched on in the model (gradient checkpointing), not here.",
-        "Optimizer, learning rate and sequence length are set by your script. Bucket sizes stay at their defaults.",
+        recomputeWord(workload.recompute) !== "none" && "no_recompute",
+        "deepspeed_rest",
     ].filter(Boolean);
     return { text: `${JSON.stringify(config, null, 2)}\n`, notes };
 }

@@ -53,9 +53,9 @@ export function megatron(resolved) {
     ].filter(Boolean);
     const notes = [
         ...leftOut(resolved, KNOWS),
-        recomputeWord(workload.recompute) === "modules" && "--recompute-modules is of newer releases; not verified for one of them.",
-        parallelism.pipeline_layout && "Left out: the layers of each stage, which are not equal.",
-        "The flags of the model, the data and the learning rate are yours to add. Names are those of published sources, not verified for a release.",
+        recomputeWord(workload.recompute) === "modules" && "newer_modules",
+        parallelism.pipeline_layout && "no_layout",
+        "megatron_rest",
     ].filter(Boolean);
     return { text: `${flags.join(" \\\n")}\n`, notes };
 }

@@ -11,7 +11,7 @@ export function slurm({ cluster }) {
         "  --rdzv-backend=c10d \\", '  --rdzv-endpoint="$head:29500" \\', '  train.py "$@"',
     ];
     return { text: `${lines.join("\n")}\n`, notes: [
-        "train.py and what follows stand for your script and its flags: copy those of your framework here too.",
-        "Partition, account and time limit differ from site to site and are left out. Sites that count devices with --gres want that in place of --gpus-per-node.",
+        "own_script",
+        "own_site",
     ] };
 }

@@ -51,9 +51,9 @@ export function torchtitan(resolved) {
         .map(({ name, lines }) => `[${name}]\n${lines.join("\n")}\n`).join("\n");
     const notes = [
         ...leftOut(resolved, KNOWS),
-        parallelism.zero_stage === 1 && "Left out: sharding of the optimizer alone (ZeRO 1), written as replicas.",
-        parallelism.virtual_pipeline > 1 && "Left out: the number of chunks per stage, which the layers per stage settle.",
-        "Model, flavor, data and learning rate are yours to add. Verified against the job configuration of mid-2025; newer releases configure in Python.",
+        parallelism.zero_stage === 1 && "no_zero_1",
+        parallelism.virtual_pipeline > 1 && "no_chunks",
+        "torchtitan_rest",
     ].filter(Boolean);
     return { text, notes };
 }

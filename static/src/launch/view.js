@@ -1,11 +1,12 @@
 /** The plan written for a launcher, with what could not be written. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { extraMembers, requestOf } from "../state/plan.js";
 import { answer, plan } from "../state/store.js";
 import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
 import { Chips } from "../widgets/chips.js";
+import { known, readWords } from "../widgets/words.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
 import { megatron } from "./megatron.js";
@@ -37,6 +38,7 @@ function writtenAs(id) {
 
 export function CopyAs() {
     const [format, setFormat] = useState("megatron");
+    useEffect(() => void readWords(), []);
     const written = writtenAs(format);
     /* Closed first: nothing outside an open dialog can be selected, nor seen. */
     const take = () => {
@@ -50,7 +52,7 @@ export function CopyAs() {
             <${Chips} name="copy-format" items=${FORMATS} now=${format} set=${setFormat} label="Format" />
             ${written === null ? html`<p class="muted" role="status">This plan has no answer: there is nothing to launch.</p>` : html`
                 <pre class="formula" tabindex="0" aria-label="What is copied" data-testid="written">${written.text}</pre>
-                ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>` : null}
+                ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${known("help", note) || note}</li>`)}</ul>` : null}
                 <button type="button" class="primary" onClick=${take}>Copy</button>`}
         <//>`;
 }

@@ -3,6 +3,7 @@
  * the settings that have a control; the others are listed for the reader to check.
  *
  * @typedef {{workload: any, parallelism: any, cluster: any}} Resolved  as of an estimate
+ * Notes are sentences, or names of those that come with the words (help).
  * @typedef {{text: string, notes: string[]}} Written
  *
  * What a file has names for, or all of it where it is not said.

@@ -56,7 +56,7 @@ function Why() {
 
 /** @param {Api.SearchNeighbour} neighbour @returns {string} what is wrong with it, "" for nothing */
 function faultOf({ legal, refused, fits, breaks, figures }) {
-    if (!legal) return `no plan: ${refused.detail}`;
+    if (!legal) return `no plan: ${readable(refused.detail)}`;
     if (!fits) return `lacks ${memorySize(-figures.headroom_bytes)}`;
     return breaks ? `breaks ${wordsOf(breaks)}` : "";
 }
@@ -91,7 +91,7 @@ function Robustness({ robustness }) {
     };
     return html`
         <${Panel} id="robustness" title=${html`Does the best stay the best? <span class="tag">${robustness.stays_winner ? "yes" : "not everywhere"}</span>`}>
-            <p>${robustness.sentence}</p>
+            <p>${readable(robustness.sentence)}</p>
             <${Plain} tight label="Winners" columns=${[]} rows=${[["By the closed form", nameOf(robustness.winner)],
                 ["Fast clocks and links", nameOf(robustness.fast_winner)], ["Slow clocks and links", nameOf(robustness.slow_winner)]]} />
         <//>`;
@@ -116,7 +116,7 @@ export function Nothing() {
     const changes = result?.relaxations ?? [];
     return html`
         <section class="panel" data-testid="nothing">
-            <p class="nothing">${result?.nothing ?? "No plan was found."}</p>
+            <p class="nothing">${readable(result?.nothing ?? "No plan was found.")}</p>
             ${nearest ? html`<p class="muted">The nearest: ${cutOf(nearest)}.</p>` : null}
             ${changes.length === 0 ? null : html`
                 <div class="fixes" role="group" aria-label="Changes that give it a plan">${

@@ -125,7 +125,7 @@ function Readout() {
     return html`
         <p class="readout" role="status" data-testid="scatter-readout">${point === null ? "No plan is chosen."
             : html`<b>${nameOf(point)}</b> ${factsOf(point)}${point.row?.front ? ", no other is better in everything" : ""}${
-                isPinnedRow(point.key) ? ", pinned" : ""}${note ? `. Not simulated: ${note}` : ""}`}</p>`;
+                isPinnedRow(point.key) ? ", pinned" : ""}${note ? `. Not simulated: ${readable(note)}` : ""}`}</p>`;
 }
 
 /** @param {(point: import("./shown.js").Point) => number} read @param {1 | -1} direction */

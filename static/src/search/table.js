@@ -3,6 +3,7 @@ import { computed } from "@preact/signals";
 import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { canPin, chosen, hovered, isPinnedRow, rows, run, togglePin } from "./run.js";
+import { readable } from "../state/prefs.js";
 import { exact } from "../units.js";
 import { Told } from "../widgets/explain.js";
 import { inOrder } from "../widgets/rows.js";
@@ -95,7 +96,7 @@ export function Plans() {
             <${TableTools} rows=${ordered.value} columns=${columns.value} file="shardline-search" />`}>
             <p class="visually-hidden" role="status" data-testid="plans-count">${phase === "running" ? "" : `${count} plans in the table`}</p>
             <${Kept} />
-            ${sentence ? html`<p class="hint muted">${sentence}</p>` : null}
+            ${sentence ? html`<p class="hint muted">${readable(sentence)}</p>` : null}
             <${Table} label="Plans found" long columns=${columns.value} rows=${ordered.value} keyOf=${({ key }) => key}
                 sort=${said("sort")} setSort=${(sort) => say({ sort })} current=${chosen.value} choose=${(key) => { chosen.value = key; }}
                 point=${(key) => { hovered.value = key; }} onKey=${onKey}
