@@ -9,7 +9,7 @@ const PLAN = '/?example=llama-8b&nodes=1&tp=2&sp=1&gbs=128&seq=8192';
 const notice = (page) => seen(page.getByTestId('notice').locator('p'));
 const LEFT_OUT = 'The address asks for what is not here, which is left out: ';
 const EXAMPLES = '(there are llama-8b, qwen-32b, llama-70b)';
-const FIGURES = 'tokens_per_s, step_s, simulated_step_s, headroom_bytes, peak_reserved_bytes, accelerators, rate_per_accelerator, cost, time_to_train_s, energy_j';
+const FIGURES = 'tokens_per_s, step_s, headroom_bytes, simulated_step_s, peak_reserved_bytes, accelerators, rate_per_accelerator, cost, time_to_train_s, energy_j';
 const DIMENSIONS = 'cluster, nodes, tensor, sequence, pipeline, virtual_pipeline, schedule, context, expert, expert_tensor, data, zero_stage, '
     + 'micro_batch_size, global_batch_size, recompute, offload, layout';
 
@@ -36,7 +36,7 @@ const MISREAD = [
         + 's.tensor “8,x” (whole numbers are meant); s.recompute “some” (there are none, selective, full, op_sac)'],
     [`${PLAN}&view=search&s.budget=-1&s.nodes=some&s.also=moon&s.x=y&s.sort=-luck&s.only.cost=3&s.run=yes&s.luck=1`,
         `s.budget “-1” (a number above 0 is meant); s.nodes “some” (any or whole numbers are meant); s.also “moon” (part: or inventory: with a name is meant); `
-        + `s.x “y” (there are ${FIGURES}); s.sort “-luck” (there are rank, ${FIGURES}, ${DIMENSIONS}); s.only.cost “3” (from..to is meant); `
+        + `s.x “y” (there are ${FIGURES}); s.sort “-luck” (there are rank, verdict, ${FIGURES}, ${DIMENSIONS}); s.only.cost “3” (from..to is meant); `
         + 's.run “yes” (there are 0, 1); s.luck “1” (nothing here is called so)'],
     [`${PLAN}&view=compare&c.of=cakes&c.only=maybe`, 'c.of “cakes” (there are strategies, finetuning); c.only “maybe” (there are 0, 1)'],
     [`${PLAN}&view=compare&c.of=finetuning&c.sort=luck`,

@@ -156,8 +156,13 @@ settle_attention(sl_estimate_request *request)
         break;
     case SL_ATTENTION_WORD_SDPA:
         *kernel = SL_ATTENTION_FLASH2;
-        sl_notes_add(&request->notes, "attention_read", false,
-                     "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
+        if (a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0)
+            sl_notes_add(&request->notes, "attention_read", true,
+                         "attention \"sdpa\" counts as flash2, the kernel that PyTorch picked "
+                         "up to 2025; 2.11 picks cuDNN's here, which is faster: say cudnn");
+        else
+            sl_notes_add(&request->notes, "attention_read", false,
+                         "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
         break;
     case SL_ATTENTION_WORD_FLEX:
         *kernel = SL_ATTENTION_FLASH2;

@@ -62,7 +62,7 @@ export async function rulesOfViews() {
         ...all("s.", ["run", "anywhere", "rejected"], FLAG), ...all("s.", [...CONSTRAINTS.map(({ name }) => name), PRICE], AMOUNT),
         ...DIMENSIONS.map((dimension) => /** @type {[string, Rule]} */ ([`s.${dimension.name}`, valuesOf(dimension)])),
         ["s.objective", oneOf(OBJECTIVES)], ["s.limit", oneOf(LIMITS.map(String))], ["s.nodes", NODES], ["s.also", CLUSTERS],
-        ...all("s.", ["x", "y"], oneOf(figures)), ["s.colour", oneOf([...figures, ...dimensions])], ["s.sort", sortOf(["rank", ...figures, ...dimensions])],
+        ...all("s.", ["x", "y"], oneOf(figures)), ["s.colour", oneOf([...figures, ...dimensions])], ["s.sort", sortOf(["rank", "verdict", ...figures, ...dimensions])],
         ...all("s.only.", [...figures, ...dimensions], PART),
         ...all("c.", ["fixed", "only"], FLAG), ["c.of", firsts(SUBJECTS)], ["c.show", firsts(SHOWN)], ["c.sort", sortOf(columnsOf().map(({ name }) => name))],
         ["c.base", ways ? oneOf([...pins.value.map(hashOf), ...Object.keys(ways)]) : ANY],

@@ -60,6 +60,9 @@ function attentionOf(row) {
     const used = truth(row.flash_attention);
     if (used === undefined)
         return '';
+    // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).
+    if (used && /\bH[12]00\b/.test(row.gpu) && /PyTorch 2\.(1[1-9]|[2-9]\d)\b/.test(row.framework))
+        return 'cudnn';
     // torchtitan calls torch's attention, which picks the kernel.
     return used ? /torchtitan/i.test(row.framework) ? 'SDPA flash' : 'flash' : 'unfused';
 }
