@@ -330,6 +330,22 @@ single_precision_products_run_at_its_own_peak(void)
     sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
 }
 
+/* It fills a tile's pipeline in the time that 16 bits do: 10 steps in place of 100. */
+static void
+a_slow_precision_fills_its_pipeline_as_soon(void)
+{
+    cluster = sl_fixture_cluster(1);
+    const sl_slice slice = fixture_slice(&cluster);
+    const double launch_s = cluster.accelerator.gemm.launch_s;
+    sl_product product = {
+        .batch = 1, .m = 2560, .n = 1280, .k = 64, .precision = SL_PRECISION_FP32};
+    const double once_s = sl_kernel_product_s(&slice, product) - launch_s;
+
+    product.k = 128;
+    sl_expect_near(sl_kernel_product_s(&slice, product) - launch_s,
+                   once_s * (128.0 + 10.0) / (64.0 + 10.0), 1e-9, "128 steps and 10");
+}
+
 /* A precision with a law of its own runs at it, slowed less than 16-bit products where it computes
  * a smaller share of its peak; one without is scaled by the datasheet. */
 static void
@@ -509,6 +525,7 @@ static const sl_case cases[] = {
     SL_CASE(fp32_products_are_not_throttled),
     SL_CASE(a_thin_product_is_bound_by_memory),
     SL_CASE(single_precision_products_run_at_its_own_peak),
+    SL_CASE(a_slow_precision_fills_its_pipeline_as_soon),
     SL_CASE(low_products_have_laws_of_their_own),
     SL_CASE(generated_kernels_stream_as_fused_ones),
 };

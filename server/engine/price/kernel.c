@@ -91,7 +91,10 @@ law_of(const sl_slice *slice, sl_precision precision)
         /* Without tensor cores a part stays below its power: 51 TFLOP/s of H100, cool and hot. */
         const double clock =
             precision == SL_PRECISION_FP32 ? fmax(1.0, slice->clock_ratio) : slice->clock_ratio;
-        law.peak_flops_per_s *= clock * part->peak_flops_per_s[precision] / half;
+        const double ratio = part->peak_flops_per_s[precision] / half;
+        law.peak_flops_per_s *= clock * ratio;
+        /* To fill a tile's pipeline takes its time, in which a slower one does fewer steps. */
+        law.prologue_k *= fmin(1.0, ratio);
     }
     return law;
 }
