@@ -177,7 +177,7 @@ typedef struct sl_adapter {
     bool half;               /* adapters in 16 bits; else in fp32 */
     bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
     bool wide_rest;          /* what the base does not quantise was cast to fp32 */
-    bool autocast;           /* products are cast to the precision of the workload */
+    bool autocast;           /* cast to the precision of the workload before they multiply */
     bool regathers;          /* Megatron's: gathers inputs again that sequence parallelism splits */
     bool base_keeps_inputs;  /* of each quantised product, as bitsandbytes did before 0.43.2 */
     double dropout_ratio;    /* of what the first half reads; 0 = none */

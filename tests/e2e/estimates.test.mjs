@@ -367,6 +367,12 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const megatron = adapted({ method: 'lora' });
     megatron.workload.framework = 'megatron';
     assert.equal((await answered(megatron)).resolved.workload.adapter.dtype, 'bf16');
+    for (const [framework, autocast, cast] of [['ddp', undefined, false], ['ddp', true, true], ['fsdp2', undefined, true], ['fsdp2', false, false]]) {
+        const asked = adapted({ method: 'lora', autocast });
+        Object.assign(asked.workload, { framework });
+        asked.parallelism.zero_stage = framework === 'fsdp2' ? 3 : 0;
+        assert.equal((await answered(asked)).resolved.workload.adapter.autocast, cast);
+    }
     const four = await answered(adapted({ base: 'nf4' }));
     assert.ok(four.assumptions.some((note) => note.code === 'adapter_unquantized_assumed'));
     const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));

@@ -58,6 +58,7 @@ put_adapter(const patch *p)
         sl_put_text(p->writer, "dtype", to->half ? "bf16" : "fp32");
         sl_put_text(p->writer, "base", sl_name(&sl_base_names, to->base));
         sl_put_text(p->writer, "unquantized", to->wide_rest ? "fp32" : "bf16");
+        sl_put_bool(p->writer, "autocast", to->autocast);
         sl_put_bool(p->writer, "base_keeps_inputs",
                     to->base_keeps_inputs && to->base != SL_ADAPTER_BASE_BF16);
         sl_write_object_end(p->writer);

@@ -156,6 +156,7 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     sl_keep(&first, sl_names_read(object, "base", &sl_base_names, &base, &said, err));
     sl_keep(&first, sl_names_read(object, "dtype", &names, &own, &said, err));
     sl_keep(&first, sl_node_bool(object, "fused", &adapter->fused, NULL, err));
+    adapter->autocast = sl_adapter_autocast_by_default(&request->workload);
     sl_keep(&first, sl_node_bool(object, "autocast", &adapter->autocast, NULL, err));
     said = false;
     sl_keep(&first, sl_names_read(object, "unquantized", &names, &rest, &said, err));

@@ -261,12 +261,14 @@ counts(const survey *s, uint32_t i)
     return s->fitting == 0 || s->seen[i].fits;
 }
 
-/* Ties go to the combination met first, so that the answer never depends on anything else. */
+/* Ties go to the combination met first, so that the answer never depends on anything else. Steps of
+ * the same parts in another order differ in their last bits: they tie, too. */
 static bool
 comes_before(const survey *s, uint32_t a, uint32_t b)
 {
-    return s->seen[a].step_s < s->seen[b].step_s ||
-           (s->seen[a].step_s == s->seen[b].step_s && a < b);
+    const float step_a = (float)s->seen[a].step_s, step_b = (float)s->seen[b].step_s;
+
+    return step_a < step_b || (step_a == step_b && a < b);
 }
 
 static bool

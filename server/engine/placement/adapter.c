@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/placement/states.h"
+
 static const double tiny_projections = 64.0; /* of TinyLoRA, PEFT's default */
 static const double default_block = 32.0;    /* of OFT without a rank, PEFT's default */
 
@@ -382,6 +384,12 @@ sl_adapter_half_by_default(const sl_workload *workload)
     return (workload->framework == SL_FRAMEWORK_MEGATRON ||
             workload->framework == SL_FRAMEWORK_DEEPSPEED) &&
            sl_precision_bytes(workload->precision) < 4.0;
+}
+
+bool
+sl_adapter_autocast_by_default(const sl_workload *workload)
+{
+    return sl_framework_is_fsdp(workload->framework);
 }
 
 bool

@@ -111,6 +111,10 @@ uint32_t sl_adapter_pairs(const sl_slice *slice, const sl_layer_kind *kind, cons
  * modules in the precision of the model, to which DeepSpeed casts all of it. */
 bool sl_adapter_half_by_default(const sl_workload *workload);
 
+/** Whether what trains is cast to the precision of the workload before it multiplies, where nobody
+ * says: FSDP's policy gathers it so. */
+bool sl_adapter_autocast_by_default(const sl_workload *workload);
+
 /** Whether adapters multiply in another precision than the base, element_bytes wide, whose input
  * they then copy for each of their matrices. */
 bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);

@@ -66,7 +66,8 @@ sl_tuning_question(const sl_question *question, const sl_tuning *tuning)
     if (!sl_adapter_on(adapter))
         *adapter = (sl_adapter){.method = SL_ADAPTER_LORA,
                                 .rank = usual_rank,
-                                .half = sl_adapter_half_by_default(&q.workload)};
+                                .half = sl_adapter_half_by_default(&q.workload),
+                                .autocast = sl_adapter_autocast_by_default(&q.workload)};
     adapter->base = bases[tuning->method];
     adapter->wide_rest = adapter->wide_rest && adapter->base != SL_ADAPTER_BASE_BF16;
     return q;
