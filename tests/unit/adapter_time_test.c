@@ -151,12 +151,28 @@ the_host_steps_on_what_trains(void)
                    8.0 * LORA_TRAINED / 4e9, 1e-12, "eight ranks of a node, one after the other");
 }
 
+/* The base's rate stands for it, and that is said. */
+static void
+a_part_without_a_rate_in_fp32_has_a_price(void)
+{
+    sl_question q = llama_question(&lora);
+    const double known_s = pass_s(&q, SL_TERM_FORWARD);
+
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_rate_unknown"));
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP32] = 0.0;
+    CU_ASSERT_TRUE(pass_s(&q, SL_TERM_FORWARD) < known_s);
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_rate_unknown"));
+    q.workload.adapter.autocast = true;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_rate_unknown"));
+}
+
 static const sl_case cases[] = {
     SL_CASE(only_what_trains_is_stepped_on),
     SL_CASE(lists_of_kernels_step_slower),
     SL_CASE(adapters_multiply_beside_their_matrices),
     SL_CASE(a_quantised_base_is_unpacked_for_each_product),
     SL_CASE(the_host_steps_on_what_trains),
+    SL_CASE(a_part_without_a_rate_in_fp32_has_a_price),
 };
 
 int

@@ -89,6 +89,7 @@ note_adapter(const sl_question *question, sl_estimate *out)
 {
     const sl_adapter *adapter = &out->workload.adapter;
     const double spread = out->plan.sequence ? out->plan.tensor : 1.0;
+    const double kept_bytes = sl_precision_kept_bytes(out->workload.precision);
 
     if (!sl_adapter_on(adapter))
         return;
@@ -115,13 +116,18 @@ note_adapter(const sl_question *question, sl_estimate *out)
             "linear_fc1 gathered over the tensor ranks, in every layer: activations of LoRA may "
             "exceed those of full fine-tuning; adapter.sequence_parallel_input_regather keeps a "
             "rank's part, and the gathers that take its place are not priced");
-    if (sl_adapter_casts(adapter, sl_precision_kept_bytes(out->workload.precision)))
+    if (sl_adapter_casts(adapter, kept_bytes))
         sl_note_add(
             out, false, "adapter_inputs_copied",
             "adapters in another precision than the base keep a copy of the input for each of "
             "their matrices, and outside of autocast multiply in theirs: activations may exceed "
             "those of full fine-tuning; adapter.dtype bf16 keeps one input, adapter.autocast, "
             "which Trainer's bf16 is, narrow copies");
+    if (sl_adapter_multiplied_bytes(adapter, kept_bytes) > kept_bytes &&
+        question->cluster->accelerator.peak_flops_per_s[SL_PRECISION_FP32] <= 0.0)
+        sl_note_add(out, true, "adapter_rate_unknown",
+                    "no rate of this part in fp32 is known: what adapters multiply in fp32 is "
+                    "priced at the rate of the base, which is too fast");
 }
 
 static void

@@ -94,10 +94,12 @@ price_unpacking(const sl_pricing *p, const sl_operator *op)
     p->out->backward_issued += matrices;
 }
 
+/* Of a part that has no rate in fp32 the base's stands for it, which a note says. */
 static sl_precision
 precision_of(const sl_slice *slice)
 {
-    if (sl_adapter_multiplied_bytes(slice->adapter, slice->element_bytes) > slice->element_bytes)
+    if (sl_adapter_multiplied_bytes(slice->adapter, slice->element_bytes) > slice->element_bytes &&
+        slice->accelerator->peak_flops_per_s[SL_PRECISION_FP32] > 0.0)
         return SL_PRECISION_FP32;
     return sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
 }
