@@ -264,6 +264,7 @@ typedef struct sl_workload {
     sl_layout layout;
     sl_adapter adapter;
     sl_offload offload;
+    bool on_deepspeed; /* not asked: what the release at hand says (sl_software) */
 } sl_workload;
 
 enum { SL_HOST_RUNS_MAX = 4 };

@@ -348,6 +348,7 @@ read_software(sl_row *t)
     s->lists_parts = sl_row_flag(t, "lists_parts");
     s->whole_owners = sl_row_flag(t, "whole_owners");
     s->named_only = sl_row_flag(t, "named_only");
+    s->on_deepspeed = sl_row_flag(t, "on_deepspeed");
     s->overlap_gradient_reduce = sl_row_flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = sl_row_flag(t, "overlap_parameter_gather");
     s->splits_sequence = sl_row_flag(t, "splits_sequence");

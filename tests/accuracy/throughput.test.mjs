@@ -166,7 +166,8 @@ test('nodes of four are boards without a switch where the source says what they 
 });
 
 test('a row without profile, precision and vocabulary leaves the first two open', () => {
-    const { model, workload, cluster, parallelism } = request({ ...sweep, software: 'of-nobody' });
+    const { model, workload, cluster, parallelism } = request({ ...sweep, framework: 'Megatron-LM',
+        software: 'of-nobody' });
     assert.equal(model.config.vocab_size, 50257);
     assert.equal(workload.framework, 'megatron');
     assert.equal(workload.software, undefined);
@@ -174,6 +175,10 @@ test('a row without profile, precision and vocabulary leaves the first two open'
     assert.equal(workload.attention, undefined);
     assert.equal(cluster.nics, undefined);
     assert.equal(parallelism.schedule, undefined);
+});
+
+test('Megatron-DeepSpeed without a release is the one that is known of it', () => {
+    assert.equal(request({ ...sweep, software: '' }).workload.software, 'megatron-deepspeed-2023');
 });
 
 test('a release says whose the stages of ZeRO are that a row names', () => {

@@ -53,7 +53,7 @@ absent_fields_are_unknown_and_defaults_are_told(void)
                                            SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT |
                                            SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_SEQUENCE |
                                            SL_UNKNOWN_ZERO_STAGE);
-    CU_ASSERT_EQUAL(r.request.software_count, 6);
+    CU_ASSERT_EQUAL(r.request.software_count, 5);
     CU_ASSERT_EQUAL(r.request.plan.data, 8);
     CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "precision_assumed"));
     CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "optimizer_assumed"));

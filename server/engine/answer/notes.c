@@ -74,6 +74,10 @@ note_buffers(sl_estimate *out)
         sl_note_add(out, false, "allgather_bucket",
                     "updated parameters are gathered into their place after the step: copies of "
                     "allgather_bucket_size (5e8 elements) are not counted");
+    if (sl_states_engine(&out->workload, &out->plan))
+        sl_note_add(out, false, "deepspeed_engine",
+                    "DeepSpeed's ZeRO 1 beneath Megatron's layers, with its default buckets of 5e8 "
+                    "elements: these and flat copies of gradients stay reserved");
     if (stepped && !out->workload.offload.optimizer)
         sl_note_add(
             out, false, "adamw_implementation",

@@ -137,7 +137,7 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const do
         return;
     }
 
-    const double g = layout.gradient_bytes;
+    const double g = sl_states_summed_bytes(&layout);
     /* Ranks that each hold a part, on average over dense parameters and routed ones. */
     const double all = sl_larger(1.0, trained.all);
     const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));

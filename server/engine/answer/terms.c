@@ -79,7 +79,7 @@ static const sl_term_info terms[] = {
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "bytes_per_parameter x ((parameters - routed_parameters) / shards + "
                                "routed_parameters / routed_shards + padding): gradients cast for "
-                               "the fp32 step",
+                               "the fp32 step, of Megatron on DeepSpeed beside a flat copy",
                                "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
                                "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_STEP_LISTS] =
@@ -143,8 +143,9 @@ static const sl_term_info terms[] = {
                             "TransformerEngine module/base.py"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
-                               "idle_bytes - returned_segments_bytes: freed gradients keep their "
-                               "segments, and where lengths of sequences vary so do three tenths "
+                               "idle_bytes - returned_segments_bytes: freed gradients and what a "
+                               "step flattens keep their segments, and where lengths of sequences "
+                               "vary so do three tenths "
                                "of what goes by tokens; a full device gives empty ones back",
                                "reserved over allocated of published Megatron runs, static shapes; "
                                "of LitGPT's tables where lengths vary; PyTorch's notes on CUDA "

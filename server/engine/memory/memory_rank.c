@@ -309,6 +309,20 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
            sl_states_at_rest(&own, &b->shards->optimizer);
 }
 
+double
+sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
+{
+    const sl_workload *workload = c->workload;
+    const bool engine = sl_states_engine(workload, c->plan);
+    const bool casts =
+        engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (workload->framework == SL_FRAMEWORK_MEGATRON && workload->reduce == SL_WIRE_BF16);
+
+    if (workload->offload.optimizer || !casts || layout->gradient_bytes >= layout->master_bytes)
+        return 0.0;
+    return layout->master_bytes + (engine ? layout->gradient_bytes : 0.0);
+}
+
 /* Those of the loss first: where there is none they are not looked at. Of equal ones the first is
  * named. */
 enum {
@@ -409,16 +423,15 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     /* What is reduced then becomes the gradient itself, where it else is added to one. */
     const bool appear = gradients > early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
-    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron
-     * with those it reduced in bf16. */
-    const bool half =
-        c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
-        (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
-    const bool casts = !offload->optimizer && half && layout->gradient_bytes < layout->master_bytes;
+    const double stepped =
+        sl_rank_copied_bytes(c, layout) * sl_states_at_rest(b->elements, &shards->optimizer);
+    /* The engine's copies and buckets are each larger than what backward leaves free. */
+    const double idle =
+        sl_states_engine(c->workload, c->plan) ? stepped + b->gathered.passing_buffers : 0.0;
     const cached copies = cached_weights(c, b);
     const sl_rank_phase common = {.name = "head",
                                   .gradients = early,
-                                  .idle = idle_bytes(c, b, activations, gradients - early),
+                                  .idle = idle + idle_bytes(c, b, activations, gradients - early),
                                   .waiting = waiting,
                                   .activations = activations,
                                   .operands = b->operands};
@@ -428,7 +441,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     set_loss_phases(b, &copies, &common, phases);
     phases[PHASE_BACKWARD] = common;
     phases[PHASE_BACKWARD].name = "backward";
-    phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, gradients - early);
+    phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, idle + gradients - early);
     phases[PHASE_BACKWARD].gathered = b->gathered.backward_bytes;
     phases[PHASE_BACKWARD].unreduced =
         b->gathered.backward_gradients + b->gathered.backward_reduced;
@@ -462,11 +475,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     if (waiting > 0.0)
         set_waiting(b, waiting, &phases[PHASE_LATER], &phases[PHASE_ROOT]);
     phases[PHASE_OPTIMIZER] = (sl_rank_phase){
-        .name = "optimizer",
-        .gradients = gradients,
-        .copies =
-            casts ? layout->master_bytes * sl_states_at_rest(b->elements, &shards->optimizer) : 0.0,
-        .lists = step_lists(c, b)};
+        .name = "optimizer", .gradients = gradients, .copies = stepped, .lists = step_lists(c, b)};
 
     pick_peak(phases, b->logits_width * b->logit.loss > 0.0, out);
 }

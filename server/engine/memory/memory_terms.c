@@ -267,8 +267,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)});
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
-             {"bytes_per_parameter", layout->master_bytes}, {"shards", shards->optimizer.dense},
-             {"routed_parameters", b->elements->routed},
+             {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)},
+             {"shards", shards->optimizer.dense}, {"routed_parameters", b->elements->routed},
              {"routed_shards", shards->optimizer.routed},
              {"padding", b->elements->padding + b->elements->routed_padding});
     add_step_lists(c, b, p, to);

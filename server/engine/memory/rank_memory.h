@@ -91,6 +91,11 @@ void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, con
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out);
 
+/** Of gradients, what is made of them for an fp32 step [bytes per parameter that the rank steps on]:
+ * DeepSpeed casts those that it reduced in 16 bits, flattened before where they were tensors of a
+ * pipeline's own, and Megatron casts those that it reduced in bf16. */
+double sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout);
+
 /** Of a device's memory, what the driver leaves: bytes. */
 uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
 

@@ -230,6 +230,25 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
         out->backward_gradients = element * matrix;
 }
 
+/* Buckets that come and go once backward is done: gradients are reduced through one, in the type that
+ * they were added up in, and updated parameters are gathered by lists, which NCCL's collective of
+ * PyTorch flattens: as many buckets' worth as there are whole ones, shared evenly. */
+static void
+measure_engine(const sl_memory_case *c, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const double summed = sl_states_reduce_bytes(c->workload, &layout);
+    const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
+    const bool alone = (double)c->plan->data * c->plan->context == 1.0;
+
+    /* Of fp32 sums there is no bucket before somebody is there to add them up with. */
+    if (!alone || summed < layout.master_bytes)
+        out->passing_buffers = summed * bucket_elements;
+    if (!alone)
+        out->passing_buffers += layout.parameter_bytes * u->all / lists;
+}
+
 /* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
  * would hold on to it. */
 static void
@@ -249,8 +268,8 @@ static bool
 is_bare(const sl_memory_case *c)
 {
     return c->workload->framework != SL_FRAMEWORK_DEEPSPEED &&
-           !c->workload->optimizer_in_backward && c->plan->zero_stage < 2 &&
-           sl_lent_devices(c->workload, c->plan) == 0;
+           !sl_states_engine(c->workload, c->plan) && !c->workload->optimizer_in_backward &&
+           c->plan->zero_stage < 2 && sl_lent_devices(c->workload, c->plan) == 0;
 }
 
 sl_gathered
@@ -264,6 +283,8 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, stage, &u, &out);
+    else if (sl_states_engine(c->workload, c->plan))
+        measure_engine(c, &u, &out);
     else if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)

@@ -30,6 +30,7 @@ typedef struct sl_gathered {
     double root_segments;      /* of the streams that gather and reduce the root unit, which nothing
                                   else can use */
     double reduce_buffers;     /* for as long as the process lives */
+    double passing_buffers;    /* after backward, one after the other, larger than what it left */
 } sl_gathered;
 
 /**
@@ -45,11 +46,14 @@ typedef struct sl_gathered {
  * longer than it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
+ * Megatron on DeepSpeed's engine: the bucket that a pipeline reduces through once backward is done,
+ * and what updated parameters are gathered into, a bucket or more at a time.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * DataParallel, whose replicas hold their copies for a step: see engine/placement/lent.h.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
- * graph_trainer; DeepSpeed zero/config.py.
+ * graph_trainer; DeepSpeed zero/config.py, stage_1_and_2.py (reduce_gradients), bf16_optimizer.py,
+ * runtime/utils.py (all_gather_dp_groups).
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 

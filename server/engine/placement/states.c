@@ -91,13 +91,15 @@ framework_layout(const sl_workload *workload, const sl_elements *elements)
     const bool fp16 = workload->precision == SL_PRECISION_FP16;
     const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
     const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
+    const bool made_and_summed = workload->on_deepspeed && megatron && half;
+    const double own = summed_half || (deepspeed && half) ? 2.0 : made_and_summed ? 6.0 : 4.0;
 
     return (sl_layout){
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
-        .gradient_bytes = summed_half || (deepspeed && half) ? 2.0 : 4.0,
+        .gradient_bytes = own,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes =
-            optimizer_bytes(workload->optimizer, elements) + (summed_fp16 ? 4.0 : 0.0),
+        .optimizer_bytes = optimizer_bytes(workload->optimizer, elements) +
+                           (summed_fp16 && !workload->on_deepspeed ? 4.0 : 0.0),
     };
 }
 
@@ -174,11 +176,17 @@ wire_bytes(sl_wire wire)
 }
 
 double
+sl_states_summed_bytes(const sl_layout *layout)
+{
+    return sl_smaller(layout->gradient_bytes, 4.0);
+}
+
+double
 sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
 {
     if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
         workload->framework == SL_FRAMEWORK_MEGATRON)
-        return layout->gradient_bytes;
+        return sl_states_summed_bytes(layout);
     return wire_bytes(workload->reduce);
 }
 
@@ -287,6 +295,13 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
                ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
                 (away ? 0.0
                       : (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense));
+}
+
+bool
+sl_states_engine(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->on_deepspeed && plan->zero_stage == 1 && !workload->offload.optimizer &&
+           !sl_adapter_on(&workload->adapter);
 }
 
 bool

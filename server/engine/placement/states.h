@@ -32,6 +32,8 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied:
  * parameter + gradient + master + AdamW states.
  *   Megatron   bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 12 (fp32 gradient copy)
+ *              on DeepSpeed's engine  bf16  2 + 6 + 4 + 8 (made in 16 bits, added up in 32);
+ *              fp16  2 + 2 + 4 + 8
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
  *   DeepSpeed  16 bit  2 + 2 + 4 + 8
  *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
@@ -58,6 +60,9 @@ double sl_states_scale_bytes(const sl_workload *workload, const sl_elements *ele
 
 /** Whether those bytes are the same of any parameters. */
 bool sl_states_alike(const sl_workload *workload);
+
+/** Bytes per gradient as it is added up: one that is made in 16 bits beside its sum is stored in six. */
+double sl_states_summed_bytes(const sl_layout *layout);
 
 /**
  * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
@@ -149,6 +154,9 @@ double sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *
                                  const sl_degree *degree);
 double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
                                  const sl_degree *degree);
+
+/** Whether DeepSpeed's ZeRO 1 divides and steps what another framework's layers made. */
+bool sl_states_engine(const sl_workload *workload, const sl_plan *plan);
 
 /** Of the two moments of AdamW, one [bytes per parameter]. */
 double sl_states_moment_bytes(const sl_layout *layout);

@@ -18,6 +18,7 @@ const frameworks = [
 const profiles = [
     [/^internlm\b/i, 'internlm-2023'],
     [/megatron-bridge/i, 'mbridge-26.04'],
+    [/^megatron-deepspeed\b/i, 'megatron-deepspeed-2023'],
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
     [/\bautomodel\b/i, 'automodel-2025'],
     [/^nanotron\b/i, 'nanotron-2024'],
@@ -294,7 +295,10 @@ const early = (row) => frameworkOf(row) === 'ddp' && /\b20(1\d|2[0-2])\b/.test(r
 
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {
-    return row.software || release || firstMatch(profiles, row.framework) || early(row);
+    const named = firstMatch(profiles, row.framework);
+    // Beside DeepSpeed's own stages Megatron-DeepSpeed is no release of it.
+    const own = releaseFrameworks.get(named) === frameworkOf(row) ? named : undefined;
+    return row.software || release || own || early(row);
 }
 
 /** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */

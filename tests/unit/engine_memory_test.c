@@ -1,0 +1,109 @@
+/* Megatron's layers on DeepSpeed's engine: what its ZeRO 1 keeps, and what its step leaves behind. */
+#include "engine_fixture.h"
+#include "harness.h"
+
+#include <math.h>
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double BUCKET = 5e8, REPLICAS = 8.0;
+
+static sl_question
+engine_question(sl_precision precision)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+
+    software.on_deepspeed = true;
+    q.workload.precision = precision;
+    q.plan.data = (uint32_t)REPLICAS;
+    q.plan.zero_stage = 1;
+    return q;
+}
+
+static const sl_rank_memory *
+answer_rank(const sl_question *q)
+{
+    return &sl_fixture_answer(q)->memory.ranks[0];
+}
+
+/* Reserved and neither allocated nor of the ratio. */
+static double
+idle_bytes(const sl_rank_memory *rank)
+{
+    return (double)rank->peak_reserved_bytes -
+           software.fragmentation_ratio * (double)rank->peak_allocated_bytes;
+}
+
+/* Updated parameters are gathered in as many lists as there are whole buckets in them. */
+static double
+gathered_bytes(double n)
+{
+    return 2.0 * n / floor(n / BUCKET);
+}
+
+static void
+gradients_in_fp16_have_no_copy_at_rest(void)
+{
+    const sl_question q = engine_question(SL_PRECISION_FP16);
+    const double n = sl_fixture_llama_all();
+    const sl_rank_memory *rank = answer_rank(&q);
+
+    sl_expect_text(rank->phase, "head", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 2.0 * n, 1e-8, "whole");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n / REPLICAS, 1e-8, "moments");
+    sl_expect_near(idle_bytes(rank), 2.0 * BUCKET + (2.0 + 4.0) * n / REPLICAS + gathered_bytes(n),
+                   1e-6, "a bucket, then the part flat and cast, then the lists");
+
+    software.on_deepspeed = false;
+    rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 12.0 * n / REPLICAS, 1e-8,
+                   "Megatron keeps the copy");
+    CU_ASSERT_TRUE(idle_bytes(rank) <= 1.0); /* whole bytes, and nothing idles */
+}
+
+static void
+a_step_in_fp16_flattens_and_casts(void)
+{
+    sl_question q = engine_question(SL_PRECISION_FP16);
+    const double n = sl_fixture_llama_all();
+
+    q.plan.data = 1;
+    cluster.accelerators_per_node = 1;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "optimizer", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), (2.0 + 4.0) * n, 1e-8,
+                   "flat and cast");
+    CU_ASSERT_TRUE(idle_bytes(rank) >=
+                   2.0 * BUCKET); /* which a pipeline has with one replica too */
+    CU_ASSERT_TRUE(idle_bytes(rank) < 2.0 * BUCKET + 1e8);
+}
+
+/* BF16_Optimizer: nothing to cast, and what is reduced is four bytes wide. */
+static void
+gradients_in_bf16_are_made_beside_their_sums(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+    const double n = sl_fixture_llama_all();
+    const sl_rank_memory *rank = answer_rank(&q);
+
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 6.0 * n, 1e-8, "2 + 4");
+    sl_expect_near(idle_bytes(rank), 4.0 * BUCKET + gathered_bytes(n), 1e-6, "a bucket, the lists");
+    const double sums_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+    software.on_deepspeed = false;
+    sl_expect_near(sums_s, sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION),
+                   1e-12, "sums are sent, as Megatron's are");
+}
+
+static const sl_case cases[] = {
+    SL_CASE(gradients_in_fp16_have_no_copy_at_rest),
+    SL_CASE(a_step_in_fp16_flattens_and_casts),
+    SL_CASE(gradients_in_bf16_are_made_beside_their_sums),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "engine_memory", cases, sizeof cases / sizeof cases[0]);
+}
