@@ -292,6 +292,16 @@ describe('a slider', () => {
         });
     });
 
+    it('that another setting could mend as well offers its own values', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { answer } = await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&fw=ddp&zero=1`));
+            assert.deepEqual(answer.errors.map(({ hint }) => hint), ['0, or framework megatron with zero_stage 1']);
+            const { request, status } = await answering(tab, () => page.getByTestId('verdict').getByRole('button', { name: /^Set ZeRO stage to/ }).click());
+            assert.deepEqual([request.parallelism.zero_stage, status], [0, 200]);
+        });
+    });
+
     it('for experts is there where the model has some', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

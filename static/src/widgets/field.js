@@ -17,11 +17,9 @@ const MOST_HINTS = 8;
 export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
     const { type, pointer: own, choice } = FIELD_BY_KEY.get(name);
     /* What another setting cannot be may be mended here: "1, or global_batch_size 168". */
-    const [, named] = new RegExp(`\\b${choice} ([0-9]+)`).exec(hint) ?? [];
-    if (named) return [Number(named)];
-    const words = hint.split(",").map((part) => part.trim());
-    /* What a switch contradicts has values, a switch has none. */
-    if (pointer !== own || type === "flag" || !words.every((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9_.-]+$/).test(word))) return [];
+    if (pointer !== own) return [...hint.matchAll(new RegExp(`\\b${choice} ([0-9]+)`, "g"))].map(([, named]) => Number(named));
+    /* What a switch contradicts has values, a switch has none; "or pipeline 1" is of another setting. */
+    const words = type === "flag" ? [] : hint.split(", ").filter((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9][a-z0-9_.-]*$/).test(word));
     if (type !== "count") return words.slice(0, most);
     const off = (/** @type {number} */ count) => Math.abs(count - plan.value[name]);
     return words.map(Number).sort((a, b) => off(a) - off(b)).slice(0, most);

@@ -28,6 +28,8 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
 /** Stops the clock of the page, its frames too. @returns {Promise<(ms: number) => Promise<void>>} lets so much time pass there */
 export async function stopClock(page) {
     const HOUR_MS = 3_600_000;
+    const ADDRESS_MS = 300; /* until the page writes its address: a timer set before would run on by the true clock, out of the page's reach */
+    await page.waitForTimeout(2 * ADDRESS_MS);
     const time = Date.now();
     await page.clock.install({ time });
     await page.clock.pauseAt(time + HOUR_MS);

@@ -53,9 +53,9 @@ function outline(context, cells, at, line) {
     context.strokeRect(cells.x[at] - line / 2, cells.y[at] - line / 2, side + line, side + line);
 }
 
-/** From member to member. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number[]} members */
+/** From member to member, past the letters of the cells. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number[]} members */
 function paintCommunicator(context, cells, members) {
-    const middle = (cells.cell - cells.space) / 2;
+    const middle = (cells.cell - cells.space) * (cells.cell < TEXT_PX ? 0.5 : 0.85);
     const inView = members.filter((at) => cells.x[at] >= 0);
     context.beginPath();
     for (const at of inView) context.lineTo(cells.x[at] + middle, cells.y[at] + middle);
@@ -63,21 +63,26 @@ function paintCommunicator(context, cells, members) {
 }
 
 /**
- * Links within a node or domain are drawn thin, the network thick and broken.
+ * Links within a node or domain are drawn thin, the network thick and broken; the letters below stay readable.
  * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} moves
  */
 function paintMoves(context, cells, moves) {
-    const thin = cells.cell < TEXT_PX ? 0.5 : 1;
+    const small = cells.cell < TEXT_PX;
+    const thin = small ? 0.5 : 1;
+    context.lineJoin = "round";
     for (const { kind, level, members } of moves) {
         context.setLineDash(level === "network" ? [6, 3] : []);
-        const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, "text"], [level === "network" ? 3 : 1.5, kindLook(kind).tone]]);
-        for (const [line, tone] of lines) {
+        const tone = colour(kindLook(kind).tone);
+        const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, inkOn(tone)], [level === "network" ? 3 : 1.5, tone]]);
+        for (const [line, stroke] of lines) {
             context.lineWidth = line * thin;
-            context.strokeStyle = colour(tone);
+            context.strokeStyle = stroke;
             paintCommunicator(context, cells, members);
         }
     }
     context.setLineDash([]);
+    const middle = (cells.cell - cells.space) / 2;
+    if (!small) cells.x.forEach((x, at) => context.clearRect(x + middle - 6, cells.y[at] + middle - 7, 12, 13));
 }
 
 /**
