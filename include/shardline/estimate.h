@@ -141,12 +141,14 @@ void sl_communication_explain(const sl_time *time, const sl_communication *row, 
 
 /** A change that was evaluated, as the fields of a JSON merge patch. */
 typedef struct sl_fix {
+    const sl_software *software;
     sl_workload workload;
     sl_plan plan;
     uint32_t nodes;
     const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
                          "expert", "context", "sequence", "reshard_after_forward",
-                         "gradient_sync", "loss", "offload", "adapter", "nodes", "pipeline_layout" */
+                         "gradient_sync", "loss", "offload", "adapter", "framework", "nodes",
+                         "pipeline_layout" */
     const char *with;     /* where no single change is surely enough, the other of two; else NULL */
     bool numerics_differ; /* frozen weights are rounded further: another run */
     bool time_incomplete; /* step_s lacks some transfers over the host's link */

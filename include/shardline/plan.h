@@ -346,6 +346,7 @@ typedef struct sl_question {
     const sl_cluster *cluster;
     const sl_software *software; /* the profiles to consider: one when named */
     uint32_t software_count;
+    const sl_software *sharded; /* what a framework that replicates is left for; NULL: none is */
     sl_workload workload;
     sl_plan plan;
     bool nodes_fixed;    /* the cluster is what there is: more nodes are no choice */

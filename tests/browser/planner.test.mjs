@@ -151,6 +151,18 @@ describe('the verdict', () => {
         });
     });
 
+    it('shards what DDP holds whole, framework and release at once', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            const { answer } = await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&fw=ddp&zero=0`));
+            const at = answer.binding.fixes.findIndex(({ what }) => what === 'framework');
+            const { request, answer: mended } = await answering(tab, () => page.getByTestId('verdict').locator('.fix').nth(at).click());
+            assert.deepEqual([request.workload.framework, request.workload.software, request.parallelism.zero_stage, mended.fits],
+                ['fsdp2', 'pytorch-fsdp2-2.x', 3, true]);
+            assert.equal(await page.locator('[data-field="framework"] input:checked').inputValue(), 'fsdp2');
+        });
+    });
+
     it('says in words what a fix moves and how many nodes it takes', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
 import { dice, draw } from './lib/drawn.mjs';
+import { estimate, llama } from './lib/fixtures.mjs';
 import { mergePatch } from './lib/merge.mjs';
 
 const client = await clientOfFile();
@@ -12,7 +13,7 @@ const OPEN = { workload: { software: null, recompute: null, attention: null, mic
     parallelism: { sequence: null, zero_stage: null } };
 /** What the plans drawn here lead to; losses and adapters too. */
 const KINDS = ['recompute', 'micro_batch_size', 'tensor', 'pipeline', 'expert', 'context', 'sequence', 'zero_stage', 'loss',
-    'gradient_sync', 'offload', 'adapter', 'nodes'];
+    'gradient_sync', 'offload', 'adapter', 'framework', 'nodes'];
 
 /** Some fields of a drawn request left open, or its sharding said in a word. */
 function opened(request, { any, once }) {
@@ -54,4 +55,21 @@ test('a fix is what its change is answered with, of any plan', async () => {
     }
     assert.ok(short > PLANS / 4 && pairs > short / 8, `${short} lack memory, ${pairs} pairs`);
     assert.deepEqual(KINDS.filter((kind) => !seen.has(kind)), []);
+});
+
+test('what DDP or DP holds whole may be sharded instead, unless the request says what its own release does', async () => {
+    for (const framework of ['ddp', 'dp']) {
+        const request = estimate({ config: { ...llama, hidden_size: 4096, intermediate_size: 11008, num_hidden_layers: 32 }, workload: { framework, software: null },
+            cluster: { nodes: 1 }, parallelism: { tensor: 1, sequence: false, pipeline: 1, data: null, zero_stage: 0 } });
+        const ways = async (more) => {
+            const { status, json, text } = await ask(mergePatch(request, more));
+            assert.equal(status, 200, text);
+            assert.equal(json.fits, false);
+            return json.binding.fixes.filter(({ what, with: other }) => [what, other].includes('framework'));
+        };
+        const [fix] = await ways({});
+        assert.deepEqual([fix.change.workload.framework, fix.change.workload.software, fix.change.parallelism.zero_stage, fix.fits],
+            ['fsdp2', 'pytorch-fsdp2-2.x', 3, true]);
+        assert.deepEqual(await ways({ workload: { profile: { step_overhead_s: 0.01 } } }), []);
+    }
 });

@@ -244,7 +244,8 @@ a_fix_is_a_patch_of_what_differs(void)
     sl_estimate *const e = handmade(&a.request);
     e->fix_count = 4;
     for (uint32_t i = 0; i < e->fix_count; i++)
-        e->fixes[i] = (sl_fix){.workload = e->workload,
+        e->fixes[i] = (sl_fix){.software = e->software,
+                               .workload = e->workload,
                                .plan = e->plan,
                                .nodes = a.request.cluster.nodes,
                                .what = "recompute",
@@ -294,7 +295,8 @@ a_patch_sets_what_the_request_had_set(void)
     a.request.unknown = 0;
     sl_estimate *const e = handmade(&a.request);
     e->fix_count = 1;
-    e->fixes[0] = (sl_fix){.workload = e->workload,
+    e->fixes[0] = (sl_fix){.software = e->software,
+                           .workload = e->workload,
                            .plan = e->plan,
                            .nodes = 2 * a.request.cluster.nodes,
                            .what = "tensor"};
@@ -324,7 +326,8 @@ a_patch_pins_every_field_that_was_open(void)
     undecided.dropout = -1;
     e->software = &undecided;
     e->fix_count = 1;
-    e->fixes[0] = (sl_fix){.workload = e->workload, .plan = e->plan, .what = "tensor"};
+    e->fixes[0] = (sl_fix){
+        .software = e->software, .workload = e->workload, .plan = e->plan, .what = "tensor"};
     e->fixes[0].workload.recompute = SL_RECOMPUTE_FULL;
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"micro_batch_size\":"));

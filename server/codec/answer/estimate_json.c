@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "codec/answer/accounting_json.h"
 #include "codec/question/names.h"
+#include "codec/question/patch_json.h"
 #include "codec/question/plan_json.h"
 #include "shardline/units.h"
 

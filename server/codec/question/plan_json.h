@@ -1,9 +1,8 @@
-/** What was evaluated, and changes to it, in the words of a request. */
+/** What was evaluated, in the words of a request. */
 #ifndef SL_CODEC_PLAN_JSON_H
 #define SL_CODEC_PLAN_JSON_H
 
 #include "codec/question/question.h"
-#include "shardline/estimate.h"
 #include "json/writer.h"
 
 /** {"workload", "parallelism", "cluster"} after every default and every median. cluster and
@@ -22,10 +21,5 @@ void sl_degrees_write(sl_writer *writer, const sl_plan *plan);
 
 /** Member "nics" of a cluster: none, or one kind. */
 void sl_nics_write(sl_writer *writer, const sl_cluster *cluster);
-
-/** A fix as a merge patch of the request: only the fields that differ from what was evaluated and
- * that the request does not derive by itself. */
-void sl_patch_write(sl_writer *writer, const sl_estimate_request *request,
-                    const sl_estimate *estimate, const sl_fix *fix);
 
 #endif

@@ -491,6 +491,8 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
         .cluster = &request->cluster,
         .software = request->software,
         .software_count = request->software_count,
+        /* What a request says of its own release is not said of another. */
+        .sharded = request->software == request->own_software ? NULL : request->sharded,
         .workload = request->workload,
         .plan = request->plan,
         .nodes_fixed = request->inventory != NULL,

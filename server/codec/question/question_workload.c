@@ -4,6 +4,7 @@
 #include "codec/question/names.h"
 #include "codec/question/profile.h"
 #include "codec/question/question_parts.h"
+#include "engine/placement/states.h"
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -61,6 +62,17 @@ read_layout(const sl_node *workload, sl_layout *out, sl_errors *warnings, sl_err
         sl_keep(&first,
                 sl_node_double(&layout, members[i].name, 0, LAYOUT_MAX, fields[i], NULL, err));
     return first;
+}
+
+/* What DDP or DP holds whole, PyTorch's fully_shard shards with little change to a script. */
+static const sl_software *
+sharded_of(sl_framework framework, const sl_catalog *catalog)
+{
+    bool exact = false;
+
+    return sl_framework_replicates(framework)
+               ? sl_catalog_find_software(catalog, "pytorch-fsdp2-2.x", &exact)
+               : NULL;
 }
 
 /* A profile says what its framework is; without one, all profiles of the framework are open. */
@@ -164,6 +176,7 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     request->kind = kind;
     workload->framework = (sl_framework)framework;
     sl_keep(&first, read_software(request, catalog, framework_said, err));
+    request->sharded = sharded_of(workload->framework, catalog);
 
     sl_keep(&first,
             sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "codec/answer/estimate_json.h"
 #include "codec/question/names.h"
+#include "codec/question/patch_json.h"
 #include "codec/question/plan_json.h"
 #include "codec/question/question_parts.h"
 
@@ -118,7 +119,10 @@ static void
 change_write(sl_writer *writer, const sl_limits_document *document, sl_limit_id id,
              const sl_limit_point *point)
 {
-    const sl_fix fix = {.workload = point->workload, .plan = point->plan, .nodes = point->nodes};
+    const sl_fix fix = {.software = document->estimate->software,
+                        .workload = point->workload,
+                        .plan = point->plan,
+                        .nodes = point->nodes};
 
     sl_write_key(writer, "change");
     /* Another model: its config is the user's. */

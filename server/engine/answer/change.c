@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/placement/adapter.h"
+
 enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20 };
 
 typedef struct list {
@@ -28,6 +30,7 @@ sl_change_name(sl_change_kind kind)
         [SL_CHANGE_OFFLOAD_OPTIMIZER] = "offload",
         [SL_CHANGE_OFFLOAD_ACTIVATIONS] = "offload",
         [SL_CHANGE_ADAPTER_BASE] = "adapter",
+        [SL_CHANGE_FRAMEWORK] = "framework",
         [SL_CHANGE_NODES] = "nodes",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_CHANGE_KIND_COUNT, "a name per kind");
@@ -143,6 +146,8 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
         add(to, true);
     else if (kind == SL_CHANGE_ADAPTER_BASE)
         add_base(to, &now->workload.adapter);
+    else if (kind == SL_CHANGE_FRAMEWORK && question->sharded != NULL)
+        add(to, SL_FRAMEWORK_FSDP2);
     else if (kind == SL_CHANGE_NODES)
         add_nodes(to, question);
 }
@@ -190,6 +195,7 @@ sl_change_values(const sl_question *question, const sl_combination *now, bool fi
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
     case SL_CHANGE_OFFLOAD_ACTIVATIONS:
     case SL_CHANGE_ADAPTER_BASE:
+    case SL_CHANGE_FRAMEWORK:
     case SL_CHANGE_NODES:
         if (!fits)
             add_what_only_frees(&to, question, now, kind);
@@ -201,7 +207,8 @@ sl_change_values(const sl_question *question, const sl_combination *now, bool fi
 }
 
 void
-sl_change_apply(sl_change change, sl_combination *c, sl_cluster *cluster)
+sl_change_apply(sl_change change, const sl_question *question, sl_combination *c,
+                sl_cluster *cluster)
 {
     sl_workload *w = &c->workload;
     sl_plan *plan = &c->plan;
@@ -251,6 +258,15 @@ sl_change_apply(sl_change change, sl_combination *c, sl_cluster *cluster)
         break;
     case SL_CHANGE_ADAPTER_BASE:
         w->adapter.base = (sl_adapter_base)change.value;
+        break;
+    case SL_CHANGE_FRAMEWORK: /* with what it does by itself */
+        c->software = question->sharded;
+        w->framework = (sl_framework)change.value;
+        w->adapter.autocast =
+            w->adapter.method != SL_ADAPTER_NONE && sl_adapter_autocast_by_default(w);
+        plan->zero_stage = 3;
+        if (plan->context > 1)
+            plan->context_kind = SL_CONTEXT_GATHER;
         break;
     case SL_CHANGE_NODES:
         cluster->nodes = (uint32_t)change.value;

@@ -19,6 +19,7 @@ typedef enum sl_change_kind {
     SL_CHANGE_OFFLOAD_OPTIMIZER,
     SL_CHANGE_OFFLOAD_ACTIVATIONS,
     SL_CHANGE_ADAPTER_BASE,
+    SL_CHANGE_FRAMEWORK,
     SL_CHANGE_NODES,
     SL_CHANGE_KIND_COUNT
 } sl_change_kind;
@@ -43,7 +44,9 @@ uint32_t sl_change_values(const sl_question *question, const sl_combination *now
                           sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX]);
 
 /** Into a combination and the cluster it runs on. Of a first tensor degree sequences are split too,
- * where the software does that: the same run, with less memory. */
-void sl_change_apply(sl_change change, sl_combination *c, sl_cluster *cluster);
+ * where the software does that: the same run, with less memory. Another framework comes with the
+ * release that the question has for it. */
+void sl_change_apply(sl_change change, const sl_question *question, sl_combination *c,
+                     sl_cluster *cluster);
 
 #endif

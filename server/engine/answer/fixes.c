@@ -132,6 +132,7 @@ keep_fix(const trial *t)
         return;
 
     const sl_fix fix = {
+        .software = tried->software,
         .workload = tried->workload,
         .plan = tried->plan,
         .nodes = t->cluster.nodes,
@@ -176,6 +177,7 @@ evaluate_changed(const trial *t, sl_combination changed)
     sl_evaluate_price(&asked, &changed, SL_CLOCK_HELD, &priced);
     if (!sl_evaluate(&asked, &changed, &priced, t->scratch))
         return false;
+    t->scratch->software = changed.software;
     t->scratch->workload = changed.workload;
     t->scratch->plan = changed.plan;
     return true;
@@ -189,8 +191,8 @@ evaluate_with(trial *t, sl_change change, const sl_change *other)
 
     t->cluster.nodes = t->question->cluster->nodes;
     if (other != NULL)
-        sl_change_apply(*other, &c, &t->cluster);
-    sl_change_apply(change, &c, &t->cluster);
+        sl_change_apply(*other, t->question, &c, &t->cluster);
+    sl_change_apply(change, t->question, &c, &t->cluster);
     t->what = other != NULL ? sl_change_name(other->kind) : sl_change_name(change.kind);
     t->with = other != NULL ? sl_change_name(change.kind) : NULL;
     if (t->with == t->what) /* both of what goes to the host are one member */
