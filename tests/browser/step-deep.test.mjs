@@ -149,8 +149,8 @@ describe('links in use', () => {
             const own = (await rowsOf(page.getByTestId('moving'))).find(([stage]) => stage.startsWith('0'));
             assert.deepEqual(own, [`0 to ${timeline.stages.length - 1}`, 'Gather parameters', 'network of the data group', String(data.size), 'network']);
             const [first, second] = [0, 1].map((at) => sharding.ranks[at * data.stride]);
-            assert.notEqual(first.node, second.node, 'across the names between two nodes');
-            const between = [0, 1, 2, 3].map((at) => ({ x: 93 * at + 40, y: 15 + 14 }));
+            assert.notEqual(first.node, second.node, 'below the letters, from node to node');
+            const between = [0, 1, 2, 3].map((at) => ({ x: 93 * at + 40, y: 15 + 24 }));
             const line = await Promise.all(between.map((point) => pixel(page, 'map-lit', point)));
             assert.ok(line.some((colour) => colour.some((part) => part > 0)), `a line is drawn: ${JSON.stringify(line)}`);
         });
