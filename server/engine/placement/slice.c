@@ -76,6 +76,15 @@ is_issued(const sl_workload *workload)
     return !workload->compile && workload->graphs == SL_GRAPHS_NONE;
 }
 
+/* Tensorwise is Megatron's word for it. */
+static bool
+has_current_scales(const sl_workload *workload)
+{
+    return workload->precision == SL_PRECISION_FP8 &&
+           (workload->fp8.recipe == SL_RECIPE_CURRENT ||
+            workload->fp8.recipe == SL_RECIPE_TENSORWISE);
+}
+
 static bool
 is_by_row(const sl_workload *workload)
 {
@@ -115,6 +124,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .precision = workload->precision,
         .by_row = is_by_row(workload),
+        .current_scales = has_current_scales(workload),
         .framework = workload->framework,
         .attention = workload->attention,
         .adapter = &workload->adapter,

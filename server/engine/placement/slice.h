@@ -28,7 +28,8 @@ typedef struct sl_slice {
     double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
-    bool by_row; /* products scaled row by row, whose operands are cast for each of them */
+    bool current_scales; /* of the values at hand, which are read for them first */
+    bool by_row;         /* products scaled row by row, whose operands are cast for each of them */
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;

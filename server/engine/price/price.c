@@ -23,11 +23,14 @@ accumulate_s(const sl_slice *slice, double weights)
     return weights * bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
 }
 
-/* Operands that are kept quantised are written once, and once more transposed: an input by the
- * fused kernel that makes it, an output gradient by a cast that reads it first (TransformerEngine,
+/* Operands that are kept quantised are written once, and once more transposed: what a norm makes by
+ * the norm, other inputs and output gradients by a cast that reads them first (TransformerEngine,
  * cast_transpose). */
-static const double input_cast_bytes = 2.0;
-static const double gradient_cast_bytes = 4.0;
+static const double normed_cast_bytes = 2.0;
+static const double cast_bytes = 4.0;
+/* Scales of the values at hand take a pass for their maximum first, of what a norm makes too
+ * (TransformerEngine, Float8CurrentScaling). */
+static const double maximum_bytes = 2.0;
 /* Scaled row by row, an operand is read for its maxima, read again and written for each way it is
  * multiplied: an input forward, and by columns for the weights' gradient; an output gradient both
  * ways (torchao). */
@@ -76,9 +79,12 @@ price_casts(const sl_pricing *p, const sl_operator *op)
         p->out->backward_s += (input_s + 2.0 * gradient_s) * row_cast_bytes;
         return;
     }
+    const double full = cast_bytes + (slice->current_scales ? maximum_bytes : 0.0);
+    /* Attention and activation give what is cut by rows, the dispatcher what experts read. */
+    const bool normed = op->cut != SL_CUT_ROW && op->experts == 0 && !slice->current_scales;
     if (!op->shares_input)
-        p->out->forward_s += input_s * input_cast_bytes;
-    p->out->backward_s += gradient_s * gradient_cast_bytes;
+        p->out->forward_s += input_s * (normed ? normed_cast_bytes : full);
+    p->out->backward_s += gradient_s * full;
 }
 
 /* Of the outputs of an operator those of one of its products. */
