@@ -12,8 +12,8 @@ import { recorded } from './lib/timelines.mjs';
 const PLAN = '/?example=llama-70b&nodes=16&seq=8192&gbs=32&attn=flash3&tp=8&sp=1&pp=4&vpp=2';
 const GIB = 2 ** 30;
 
-const withStep = async (use, path = PLAN) => {
-    const { tab, answer, request } = await openPlan(browser, server, path);
+const withStep = async (use, path = PLAN, options = {}) => {
+    const { tab, answer, request } = await openPlan(browser, server, path, options);
     try {
         const opened = await openStep(tab);
         await use({ page: tab.page, tab, estimate: answer, request, ...opened });
@@ -81,7 +81,7 @@ describe('memory at the cursor', () => {
             await pass(2000);
             assert.ok(await kept() > 5 * GIB, `${await kept()} bytes`);
             await page.keyboard.press('Space');
-        });
+        }, PLAN, { ownClock: true });
     });
 });
 
@@ -153,6 +153,8 @@ describe('links in use', () => {
             const between = [0, 1, 2, 3].map((at) => ({ x: 93 * at + 40, y: 15 + 24 }));
             const line = await Promise.all(between.map((point) => pixel(page, 'map-lit', point)));
             assert.ok(line.some((colour) => colour.some((part) => part > 0)), `a line is drawn: ${JSON.stringify(line)}`);
+            const letters = await Promise.all(between.map(({ x }) => pixel(page, 'map-lit', { x, y: 15 + 14 })));
+            assert.ok(letters.flat().every((part) => part === 0), `none at the height of the letters: ${JSON.stringify(letters)}`);
         });
     });
 

@@ -422,7 +422,7 @@ describe('the time cursor', () => {
             await page.getByRole('tab', { name: 'Memory and time' }).click();
             await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
             assert.equal(await page.getByRole('button', { name: 'Play' }).count(), 1, 'it does not go on unseen');
-        });
+        }, { ownClock: true });
     });
 });
 

@@ -228,6 +228,32 @@ rows_are_cast_for_each_product(void)
                    "two micro-batches");
 }
 
+/* What a norm makes it writes twice; what attention and activation make is read first, and all of it
+ * once more where scales are those of the values at hand. */
+static void
+operands_are_cast_where_they_are_made(void)
+{
+    static const struct {
+        sl_recipe recipe;
+        double normed, others;
+    } cases[] = {{SL_RECIPE_DEFAULT, 2.0, 4.0},
+                 {SL_RECIPE_DELAYED, 2.0, 4.0},
+                 {SL_RECIPE_CURRENT, 6.0, 6.0},
+                 {SL_RECIPE_TENSORWISE, 6.0, 6.0}};
+    const double slow = 1e12, quick = 2e12;
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_BF16);
+    const double half_s = forward_s(&q, slow) - forward_s(&q, quick);
+
+    q.workload.precision = SL_PRECISION_FP8;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double bytes = cases[i].normed * 2.0 * HIDDEN + cases[i].others * (HIDDEN + FFN);
+        q.workload.fp8.recipe = cases[i].recipe;
+        sl_expect_near(forward_s(&q, slow) - forward_s(&q, quick) - half_s,
+                       2.0 * BLOCKS * TOKENS * bytes / 0.85 * (1.0 / slow - 1.0 / quick), 1e-6,
+                       "two micro-batches");
+    }
+}
+
 /* Of each value of an input, once forward. */
 static void
 inputs_in_16_bits_are_cast_for_products(void)
@@ -257,6 +283,7 @@ static const sl_case cases[] = {
     SL_CASE(spared_blocks_are_as_in_bf16),
     SL_CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
     SL_CASE(what_cannot_be_quantised_is_refused),
+    SL_CASE(operands_are_cast_where_they_are_made),
     SL_CASE(inputs_in_16_bits_are_cast_for_products),
     SL_CASE(rows_are_cast_for_each_product),
 };

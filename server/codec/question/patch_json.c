@@ -19,8 +19,6 @@ is_open(const sl_estimate_request *request, sl_unknown field)
 static void
 adapter_patch_write(sl_writer *writer, const sl_adapter *from, const sl_adapter *to)
 {
-    if (from->base == to->base && from->autocast == to->autocast)
-        return;
     sl_write_key(writer, "adapter");
     sl_write_object(writer);
     if (from->base != to->base)
@@ -84,7 +82,8 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
         sl_put_bool(writer, "dropout", to->dropout);
     if (loss)
         sl_put_text(writer, "loss", sl_name(&sl_loss_names, to->loss));
-    adapter_patch_write(writer, &from->adapter, &to->adapter);
+    if (adapter)
+        adapter_patch_write(writer, &from->adapter, &to->adapter);
     if (offload)
         sl_offload_write(writer, &to->offload);
     sl_write_object_end(writer);

@@ -28,8 +28,9 @@ accumulate_s(const sl_slice *slice, double weights)
  * cast_transpose). */
 static const double normed_cast_bytes = 2.0;
 static const double cast_bytes = 4.0;
-/* Scales of the values at hand take a pass for their maximum first, of what a norm makes too
- * (TransformerEngine, Float8CurrentScaling). */
+/* Scales of the values at hand take a pass for their maximum first (TransformerEngine,
+ * Float8CurrentScaling). Of what a norm makes, too, before its kernels found the maximum themselves
+ * and where they are cuDNN's, as NVIDIA's recipes have them (NVTE_NORM_FWD_USE_CUDNN). */
 static const double maximum_bytes = 2.0;
 /* Scaled row by row, an operand is read for its maxima, read again and written for each way it is
  * multiplied: an input forward, and by columns for the weights' gradient; an output gradient both
@@ -82,7 +83,8 @@ price_casts(const sl_pricing *p, const sl_operator *op)
     const double full = cast_bytes + (slice->current_scales ? maximum_bytes : 0.0);
     /* Attention and activation give what is cut by rows, the dispatcher what experts read. */
     const bool normed = op->cut != SL_CUT_ROW && op->experts == 0 && !slice->current_scales;
-    if (!op->shares_input)
+    /* Attention keeps what it gives in 16 bits: the product after it casts that itself. */
+    if (!op->shares_input || op->cut == SL_CUT_ROW)
         p->out->forward_s += input_s * (normed ? normed_cast_bytes : full);
     p->out->backward_s += gradient_s * full;
 }

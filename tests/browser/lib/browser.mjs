@@ -55,11 +55,11 @@ function watch(page, origin) {
  * @param {import('playwright-core').Browser} browser
  * @param {{url: string}} server
  * @param {{path?: string, colorScheme?: 'light'|'dark', width?: number, height?: number,
- *          reducedMotion?: 'reduce'|'no-preference', acceptDownloads?: boolean}} [options]
+ *          reducedMotion?: 'reduce'|'no-preference', acceptDownloads?: boolean, ownClock?: boolean}} [options]
  */
 export async function openTab(browser, server, options = {}) {
     const { path = '/', colorScheme = 'light', width = 1400, height = 1000,
-        reducedMotion = 'no-preference', acceptDownloads = false } = options;
+        reducedMotion = 'no-preference', acceptDownloads = false, ownClock = false } = options;
     const context = await browser.newContext({
         viewport: { width, height }, colorScheme, reducedMotion, acceptDownloads,
     });
@@ -77,6 +77,8 @@ export async function openTab(browser, server, options = {}) {
         }).observe(document, { subtree: true, childList: true, characterData: true });
     });
     const page = await context.newPage();
+    if (ownClock) /* before any timer is set: those of the true clock cannot be stopped later */
+        await page.clock.install();
     const faults = watch(page, server.url);
     const tab = {
         page,

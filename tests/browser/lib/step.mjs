@@ -25,14 +25,10 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
 }));
 
-/** Stops the clock of the page, its frames too. @returns {Promise<(ms: number) => Promise<void>>} lets so much time pass there */
+/** Stops the clock of a page that was opened with one of its own, its frames too. @returns {Promise<(ms: number) => Promise<void>>} lets so much time pass there */
 export async function stopClock(page) {
-    const HOUR_MS = 3_600_000;
-    const ADDRESS_MS = 300; /* until the page writes its address: a timer set before would run on by the true clock, out of the page's reach */
-    await page.waitForTimeout(2 * ADDRESS_MS);
-    const time = Date.now();
-    await page.clock.install({ time });
-    await page.clock.pauseAt(time + HOUR_MS);
+    const SOON_MS = 1000;
+    await page.clock.pauseAt(await page.evaluate(() => Date.now()) + SOON_MS);
     return (ms) => page.clock.runFor(ms);
 }
 

@@ -7,6 +7,12 @@ import { faceColour } from "./shown.js";
 const FONT = "11px system-ui, sans-serif";
 const TEXT_PX = 16;
 
+/** Of a letter, from the middle of its cell. */
+const LETTER = { half: 6, above: 7, high: 13 };
+
+/** How far across a cell lines run: in its middle where it has no letter. @param {import("./cells.js").Cells} cells */
+const lineAt = (cells) => (cells.cell - cells.space) * (cells.cell < TEXT_PX ? 0.5 : 0.85);
+
 /** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {import("./cells.js").Place[]} places */
 function paintLabels(context, cells, places) {
     context.font = FONT;
@@ -55,10 +61,10 @@ function outline(context, cells, at, line) {
 
 /** From member to member, past the letters of the cells. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number[]} members */
 function paintCommunicator(context, cells, members) {
-    const middle = (cells.cell - cells.space) * (cells.cell < TEXT_PX ? 0.5 : 0.85);
+    const line = lineAt(cells);
     const inView = members.filter((at) => cells.x[at] >= 0);
     context.beginPath();
-    for (const at of inView) context.lineTo(cells.x[at] + middle, cells.y[at] + middle);
+    for (const at of inView) context.lineTo(cells.x[at] + line, cells.y[at] + line);
     context.stroke();
 }
 
@@ -82,7 +88,7 @@ function paintMoves(context, cells, moves) {
     }
     context.setLineDash([]);
     const middle = (cells.cell - cells.space) / 2;
-    if (!small) cells.x.forEach((x, at) => context.clearRect(x + middle - 6, cells.y[at] + middle - 7, 12, 13));
+    if (!small) cells.x.forEach((x, at) => context.clearRect(x + middle - LETTER.half, cells.y[at] + middle - LETTER.above, 2 * LETTER.half, LETTER.high));
 }
 
 /**
