@@ -124,7 +124,6 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
         from->context == to->context && from->expert == to->expert &&
         from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
         from->shard_group == to->shard_group && from->gradient_sync == to->gradient_sync &&
-        from->context_kind == to->context_kind &&
         !(sequence || zero_open || data || schedule || layout || reshard || reread))
         return;
     sl_write_key(writer, "parallelism");
@@ -135,8 +134,6 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     put_changed(writer, "pipeline", from->pipeline, to->pipeline, false);
     put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline, false);
     put_changed(writer, "context", from->context, to->context, false);
-    if (from->context_kind != to->context_kind)
-        sl_put_text(writer, "context_kind", sl_name(&sl_context_names, to->context_kind));
     put_changed(writer, "expert", from->expert, to->expert, false);
     if (data)
         sl_put_uint(writer, "data", to->data);

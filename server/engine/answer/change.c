@@ -265,8 +265,6 @@ sl_change_apply(sl_change change, const sl_question *question, sl_combination *c
         w->adapter.autocast =
             w->adapter.method != SL_ADAPTER_NONE && sl_adapter_autocast_by_default(w);
         plan->zero_stage = 3;
-        if (plan->context > 1)
-            plan->context_kind = SL_CONTEXT_GATHER;
         break;
     case SL_CHANGE_NODES:
         cluster->nodes = (uint32_t)change.value;
