@@ -10,6 +10,7 @@ import { browser, server } from './lib/here.mjs';
 
 const banner = (page) => page.getByTestId('banner');
 const kindOf = (page) => banner(page).getAttribute('data-kind');
+const opacityOf = (page) => page.getByTestId('verdict').evaluate((verdict) => getComputedStyle(verdict).opacity);
 const stepOf = (page) => seen(page.getByTestId('step').locator('dd').first());
 
 describe('a service that goes away', () => {
@@ -71,9 +72,13 @@ describe('a service that is slow', () => {
             try {
                 const slow = answering(tab, async () => {
                     await choose(page, 'recompute', 'full');
+                    /* Not by an animated opacity, for which the browser makes layers at every change. */
+                    assert.deepEqual(await page.evaluate(() => [...new Set(document.getAnimations().map((change) => change.transitionProperty))]), ['--shown']);
+                    await becomes(() => opacityOf(page), '0.62', 'what is out of date is pale');
                     await becomes(() => kindOf(page), 'slow');
                     assert.match(await seen(banner(page)), /takes long to answer\. Still waiting\./);
                     await page.getByTestId('stale').waitFor();
+                    await becomes(() => opacityOf(page), '1', 'and is read while it is marked as such');
                     server.signal('SIGCONT');
                 });
                 assert.equal((await slow).request.workload.recompute, 'full');
