@@ -151,7 +151,7 @@ describe('a search that runs', () => {
             }
             await ready(page);
             assert.equal(await points.count(), 80);
-            assert.match(await seen(page.getByTestId('search-counts')), /Done\s*900,000 evaluated\s*400,000 fit\s*7,000,000 left out by proof\s*900 ms/);
+            assert.match(await seen(page.getByTestId('search-counts')), /Done\s*900,000 evaluated\s*400,000 fit\s*7,000,000 ruled out unevaluated\s*900 ms/);
         });
     });
 
@@ -269,7 +269,7 @@ describe('the plans found', () => {
             await page.getByTestId('scatter').focus();
             await page.keyboard.press('Home');
             assert.match(await seen(page.getByTestId('scatter-readout')), /No answer: out of memory: the nearest plan lacks 1.3 GiB/);
-            await page.getByLabel('Show what is no answer').uncheck();
+            await page.getByLabel('Show plans that do not work').uncheck();
             assert.equal(await cross.count(), 0);
         });
     });

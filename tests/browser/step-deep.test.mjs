@@ -222,7 +222,7 @@ describe('moments', () => {
             for (const key of ['ArrowRight', 'Shift+ArrowRight', 'Shift+ArrowRight'])
                 await page.keyboard.press(key);
             await page.getByLabel('Ring steps').check();
-            await page.getByLabel('Links, copies, host').uncheck();
+            await page.getByLabel('Show links, copies, host').uncheck();
             const text = await seen(page.getByTestId('selected'));
             const lookOfStep = () => page.evaluate(() => ['sum', 'rings', 'lanes'].map((name) => new URLSearchParams(location.search).get(name)));
             await becomes(async () => (await lookOfStep()).slice(1), ['1', 'compute']);
@@ -232,7 +232,7 @@ describe('moments', () => {
             await stepReady(page);
             assert.equal(await seen(page.getByTestId('selected')), text);
             assert.equal(await page.getByLabel('Ring steps').isChecked(), true);
-            assert.equal(await page.getByLabel('Links, copies, host').isChecked(), false);
+            assert.equal(await page.getByLabel('Show links, copies, host').isChecked(), false);
             await answering(tab, () => choose(page, 'recompute', 'full'));
             await becomes(() => page.getByTestId('selected').count(), 0, 'what was summed of another plan');
             await becomes(lookOfStep, [null, '1', 'compute']);

@@ -255,6 +255,18 @@ test('equal layers on four devices, one after the other, leave three quarters id
     assert.match(scaling.sentence, /75 %/);
 });
 
+test('two replicas of two devices are neighbours, and half of each waits', async () => {
+    const layers = [{ name: 'dense', count: 12, parameters: 1e6, activation_bytes: 1e6,
+        forward_flops: 1e10, output_bytes: 1e5 }];
+    const ask = (nodes) => answered({ model: { layers }, workload: { global_batch_size: 256 },
+        cluster: { accelerator, nodes, accelerators_per_node: 2 }, strategies: ['layer_wise_ddp'] });
+    const [{ time, change }] = (await ask(2)).strategies;
+    assert.equal(change.parallelism.pipeline, 2);
+    assert.equal(change.parallelism.data, 2);
+    assert.equal(change.parallelism.order, 'tp-cp-ep-pp-dp', 'dev0 = local_rank * k');
+    assert.ok(Math.abs(time.bubble_ratio - 1 / 2) < 1e-9, `${time.bubble_ratio}`);
+});
+
 test('fine-tuning is compared method by method, each form with gain and cost', async () => {
     const request = comparison({ workload: { kind: 'finetuning', attention: null, dropout: null } });
     const { of, methods, choices, recommendation } = await answered(request);

@@ -18,6 +18,8 @@ async function accepted(request) {
 
 const answered = (parts) => accepted(estimate(parts));
 
+const flat = { tensor: 1, sequence: false, pipeline: 1, data: null };
+
 async function refused(parts, pointer, code) {
     const response = await ask(parts);
     assert.equal(response.status, 422, response.text);
@@ -44,8 +46,33 @@ test('a type that the framework does not gather in is refused with what it has',
     assert.match(fault.hint, /bf16/);
 });
 
+test('what is said and changes nothing is told', async () => {
+    const without = (answer) => answer.assumptions.find(({ code }) => code === 'fields_without_effect')?.message;
+    const plain = await answered();
+    assert.equal(without(plain), undefined);
+    const idle = await answered({
+        workload: { loss: 'parallel' },
+        parallelism: { ...flat, context_kind: 'a2a', schedule: 'gpipe', overlap: { p2p: true, tensor: 'bulk' } } });
+    const more = await answered({ workload: { offload: { activation_layers: 2 } } });
+    assert.match(without(more), /offload\.activation_layers \(activations stay\)/);
+    for (const field of ['context_kind (context is 1)', 'schedule (pipeline is 1)', 'overlap.p2p (pipeline is 1)',
+        'overlap.tensor (tensor is 1)', 'loss (tensor is 1)'])
+        assert.ok(without(idle).includes(field), `${field}: ${without(idle)}`);
+    const staged = await answered({ parallelism: { ...flat, pipeline: 2, data: 4, schedule: 'gpipe', overlap: { p2p: true } } });
+    assert.equal(without(staged), undefined);
+});
+
+test('of stage 2 an all-reduce is shown beside the reduce-scatter', async () => {
+    const inputs = ({ time }) => time.terms.find(({ name }) => name === 'data_communication').inputs;
+    const two = inputs(await answered({ workload: { framework: 'deepspeed', software: null }, parallelism: { ...flat, zero_stage: 2 } }));
+    assert.ok(two.all_reduce_instead_s > 1.5 * two.gradient_s && two.all_reduce_instead_s < 2.5 * two.gradient_s,
+        `${two.all_reduce_instead_s} beside ${two.gradient_s}`);
+    const one = inputs(await answered({ workload: { framework: 'deepspeed', software: null }, parallelism: { ...flat, zero_stage: 1 } }));
+    assert.equal(one.all_reduce_instead_s, 0);
+});
+
 test('low precisions run where there are rates for them', async () => {
-    const { resolved } = await answered({ cluster: blackwell,
+    const { resolved } = await answered({ cluster: blackwell, parallelism: flat,
         workload: { precision: 'mxfp8', attention: null, fp8: { bf16_layers: [0, 1] } } });
     assert.equal(resolved.workload.precision, 'mxfp8');
     assert.deepEqual(resolved.workload.fp8.bf16_layers, [0, 1]);
@@ -59,7 +86,7 @@ test('low precisions run where there are rates for them', async () => {
 });
 
 test('weights kept in 8 bits are said to be', async () => {
-    const parts = (fp8) => ({ workload: { precision: 'fp8', fp8 } });
+    const parts = (fp8) => ({ workload: { precision: 'fp8', fp8 }, parallelism: flat });
     const copies = await answered(parts({ recipe: 'current' }));
     const primary = await answered(parts({ recipe: 'current', primary_weights: true }));
     const bytes = (answer) => answer.memory.ranks[0].terms
@@ -218,7 +245,7 @@ const settled = {
         attention: null, micro_batch_size: null }, parallelism: { sequence: null, zero_stage: null, data: null } },
     'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
     'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
-    'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } } },
+    'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } }, parallelism: flat },
     'padded documents': { workload: { documents: { mean_length: 100, packed: false } } },
     'documents padded to the longest': { workload: { documents: { mean_length: 100, packed: false, padding: 'longest' } } },
     'packed documents': { workload: { documents: { mean_length: 100 } } },
@@ -283,8 +310,11 @@ const hints = [
         '/parallelism/reshard_after_forward', /fsdp2/],
     ['no_sync of ZeRO', { workload: { framework: 'deepspeed' },
         parallelism: { ...sharded, gradient_sync: 'last' } }, '/parallelism/gradient_sync', /zero_stage 1/],
-    ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
+    ['parameters on the host', { workload: { offload: { parameters: 'cpu', optimizer: 'cpu' } } },
         '/workload/offload/parameters', /zero_stage 3/],
+    ['parameters without what steps on them', { workload: { framework: 'fsdp2', offload: { parameters: 'cpu' } }, parallelism: sharded },
+        '/workload/offload/optimizer', /^cpu/],
+    ['widths of TransformerEngine', { workload: { precision: 'fp8' } }, '/workload/precision', /^bf16$/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },
         parallelism: sharded }, '/workload/recompute/mode', /full/],
     ['early steps', { workload: { optimizer_in_backward: true } }, '/workload/optimizer_in_backward', /^false$/],

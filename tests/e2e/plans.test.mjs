@@ -143,6 +143,11 @@ test('an accounting alone is a document of its own', async () => {
     // The course's 652 GiB, and 782 with a fifth more.
     assert.equal(rule.json.accounting.total_bytes, 700e9);
     assert.equal(rule.json.accounting.total_with_20_percent_bytes, 840e9);
+    assert.match(rule.json.accounting.source, /publisher speaks of 500/);
+    const served = await client.post('/api/v1/estimates', {
+        ...estimate({ workload: { accounting: 'inference-1.2' } }), model: { parameters: 70e9 } });
+    assert.equal(served.json.accounting.total_bytes, 168e9);
+    assert.equal(served.json.accounting.total_with_20_percent_bytes, 168e9, 'a fifth once');
     const beside = await client.post('/api/v1/estimates', estimate({
         workload: { accounting: 'mixed-2-2-12', activation_accounting: null } }));
     assert.equal(beside.status, 200, beside.text);

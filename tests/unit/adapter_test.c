@@ -106,6 +106,44 @@ frozen_halves_weigh_what_they_store(void)
                    "2 + 2 + 4 a trained parameter, 2 a frozen one");
 }
 
+/* What the workload says of gradients and states is said of what trains. */
+static void
+a_layout_is_of_what_trains(void)
+{
+    const sl_adapter adapter = {.method = SL_ADAPTER_LORA, .rank = 8, ON_Q_AND_V};
+    const double own = trained(&adapter);
+    sl_question q = llama_question(&adapter);
+
+    q.workload.layout.gradient_bytes = 2.0;
+    q.workload.layout.master_bytes = 3.0;
+    q.workload.layout.optimizer_bytes = 5.0;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), (4.0 + 2.0 + 3.0 + 5.0) * own, 1e-8,
+                   "weights, gradients, masters, states");
+}
+
+/* torch.nn.parallel.DistributedDataParallel, gradient_as_bucket_view. */
+static void
+replicas_copy_the_gradients_of_adapters(void)
+{
+    const sl_adapter adapter = {.method = SL_ADAPTER_LORA, .rank = 8, ON_Q_AND_V};
+    sl_question q = llama_question(&adapter);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_BUCKETS), 4.0 * trained(&adapter), 1e-8,
+                   "in buckets");
+    q.workload.optimizer_in_backward = true;
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    sl_errors err = {0};
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/workload/optimizer_in_backward", "all weights or none");
+}
+
 static double
 kept_per_token(const sl_adapter *adapter)
 {
@@ -529,6 +567,8 @@ static const sl_case cases[] = {
     SL_CASE(counts_are_those_that_peft_publishes),
     SL_CASE(counts_are_those_of_the_definitions),
     SL_CASE(frozen_halves_weigh_what_they_store),
+    SL_CASE(a_layout_is_of_what_trains),
+    SL_CASE(replicas_copy_the_gradients_of_adapters),
     SL_CASE(each_method_keeps_what_its_gradients_need),
     SL_CASE(norms_of_weights_need_room),
     SL_CASE(what_is_not_quantised_may_be_wide),

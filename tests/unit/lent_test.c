@@ -150,7 +150,8 @@ what_one_process_cannot_do_is_refused(void)
     q = llama_question(8);
     q.workload.offload.optimizer = true;
     expect_fault(&q, "not_modelled", "/workload/offload",
-                 "leave it out, or framework deepspeed, or framework fsdp2 with zero_stage 3");
+                 "leave it out, or framework deepspeed with zero_stage 2, or framework fsdp2 with "
+                 "zero_stage 3");
 }
 
 static const sl_case cases[] = {

@@ -201,6 +201,27 @@ what_cannot_be_quantised_is_refused(void)
                    "what the part has, and has the attention kernel for");
 }
 
+/* TransformerEngine asserts multiples of 16; torchao pads. */
+static void
+widths_that_do_not_align_are_refused(void)
+{
+    sl_dense_spec odd = sl_fixture_llama();
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    odd.ffn -= 4;
+    q.model = sl_fixture_model(&odd);
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "not_aligned", "rule");
+    sl_expect_text(err.list[0].pointer, "/workload/precision", "pointer");
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.list[0].message, "mlp_down has 8188"));
+    err.count = 0;
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+}
+
 /* With memory of this rate; the laws of products keep theirs. */
 static double
 forward_s(sl_question *q, double rate)
@@ -283,6 +304,7 @@ static const sl_case cases[] = {
     SL_CASE(spared_blocks_are_as_in_bf16),
     SL_CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
     SL_CASE(what_cannot_be_quantised_is_refused),
+    SL_CASE(widths_that_do_not_align_are_refused),
     SL_CASE(operands_are_cast_where_they_are_made),
     SL_CASE(inputs_in_16_bits_are_cast_for_products),
     SL_CASE(rows_are_cast_for_each_product),

@@ -125,11 +125,52 @@ no_more_layers_leave_than_there_are(void)
     sl_expect_text(err.list[0].pointer, "/workload/offload/activation_layers", "pointer");
 }
 
+static void
+expect_fault(const sl_question *q, const char *pointer, const char *rule)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(q, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].pointer, pointer, rule);
+    sl_expect_text(err.list[0].rule, rule, pointer);
+}
+
+/* One device divides nothing among ranks, and yet its stage says whether parameters may leave. */
+static void
+parameters_leave_with_what_steps_on_them(void)
+{
+    static const char parameters[] = "/workload/offload/parameters";
+    static const char optimizer[] = "/workload/offload/optimizer";
+    sl_question q = ask(0, 1e12);
+    sl_errors err = {0};
+
+    q.workload.offload = (sl_offload){.parameters = true, .optimizer = true};
+    expect_fault(&q, parameters, "needs_sharding"); /* megatron */
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    expect_fault(&q, parameters, "needs_sharding");
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 2;
+    expect_fault(&q, parameters, "needs_sharding");
+    q.plan.zero_stage = 3;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    q.workload.offload.optimizer = false;
+    expect_fault(&q, optimizer, "needs_optimizer_offload");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    expect_fault(&q, optimizer, "needs_optimizer_offload");
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 0;
+    q.workload.offload = (sl_offload){.optimizer = true};
+    expect_fault(&q, optimizer, "needs_sharding"); /* no ZeRO, no ZeRO-Offload */
+}
+
 int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(as_many_blocks_leave_as_are_said),
+        SL_CASE(parameters_leave_with_what_steps_on_them),
         SL_CASE(copies_of_some_blocks_are_spread_over_the_passes_of_all),
         SL_CASE(chunks_copy_what_their_rank_does),
         SL_CASE(no_more_layers_leave_than_there_are),

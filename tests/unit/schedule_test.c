@@ -214,10 +214,12 @@ one_stage_leaves_nothing_to_schedule(void)
                                             SL_SCHEDULE_ZB_H2};
     sl_question q = gpt_question(1, SL_SCHEDULE_1F1B);
     const double step_s = sl_fixture_answer(&q)->time.step_s;
+    const uint64_t peak = sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
 
     for (uint32_t i = 0; i < 3; i++) {
         q.plan.schedule = schedules[i];
         const sl_estimate *e = sl_fixture_answer(&q);
+        CU_ASSERT_EQUAL(e->memory.ranks[0].peak_allocated_bytes, peak);
         CU_ASSERT_EQUAL(e->time.step_s, step_s);
         CU_ASSERT_EQUAL(e->time.bubble_ratio, 0.0);
         CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_WEIGHT_OPERANDS), 0.0);

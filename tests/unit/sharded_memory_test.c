@@ -88,6 +88,26 @@ megatron_fsdp_divides_as_zero_does(void)
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) > 0.0);
     q.plan.zero_stage = 2;
     expect_states(&q, 2.0, 4.0 / 8.0, 12.0 / 8.0, "stage 2");
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 0.0); /* they are whole */
+    CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS) > 0.0);
+}
+
+/* FlatParamHandle: the low precision parameter of no_shard lives from pre_unshard to post_reshard. */
+static void
+no_shard_casts_the_units_in_use(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP1, 0);
+    const double root = sl_fixture_llama_root();
+    const double block = sl_fixture_llama_block();
+
+    expect_states(&q, 4.0, 4.0, 8.0, "16 N, fp32");
+    const sl_rank_memory *rank = answer_rank(&q);
+    const double cast = sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS);
+    CU_ASSERT_TRUE(cast == 2.0 * root || cast == 2.0 * (root + block) ||
+                   cast == 2.0 * (root + 2.0 * block));
+    q.workload.precision = SL_PRECISION_FP32;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 0.0);
 }
 
 static void
@@ -559,6 +579,7 @@ static const sl_case cases[] = {
     SL_CASE(zero_divides_states_then_gradients_then_parameters),
     SL_CASE(fsdp_keeps_fp32_shards_of_everything),
     SL_CASE(megatron_fsdp_divides_as_zero_does),
+    SL_CASE(no_shard_casts_the_units_in_use),
     SL_CASE(every_optimizer_has_its_bytes),
     SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     SL_CASE(the_last_reduction_leaves_the_gradient_itself),

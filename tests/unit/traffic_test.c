@@ -123,6 +123,8 @@ fsdp_gathers_in_the_type_it_is_told(void)
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), 2.0 * 4.0 * n, 1e-8,
                    "fp32, once each");
     q.workload.gather = SL_WIRE_FP8;
+    q.workload.precision = SL_PRECISION_FP8;
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * (matrices + 2.0 * (n - matrices)), 1e-8, "1 byte of the linear layers");
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) <= 2.0 * n);
@@ -441,6 +443,11 @@ types_that_a_framework_does_not_send_are_refused(void)
     q = llama_question(SL_FRAMEWORK_FSDP1, 3);
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"attention"}};
     expect_fault(&q, "unknown_module", "block, or modules as the tensors of /shardings name them");
+    q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    q.workload.gather = SL_WIRE_FP8; /* of weights that multiply in 16 bits */
+    expect_fault(&q, "gather_dtype_not_of_framework", "bf16");
+    q.workload.framework = SL_FRAMEWORK_FSDP1; /* flat parameters have no scales */
+    expect_fault(&q, "gather_dtype_not_of_framework", "bf16");
     q = llama_question(SL_FRAMEWORK_DDP, 0);
     q.workload.gather = SL_WIRE_BF16;
     expect_fault(&q, "gather_dtype_not_of_framework",

@@ -73,9 +73,10 @@ sl_accounting_write(sl_writer *writer, const sl_accounted *accounted)
     sl_put_double(writer, "communication_volume_ratio", volume);
     sl_put_double(writer, "communication_elements_per_step",
                   volume * (double)accounted->parameters / (double)accounted->cut);
+    /* Once, where the rule has them already. */
     sl_put_double(writer, "total_with_20_percent_bytes",
-                  sl_accounting_describe(SL_ACCOUNTING_INFERENCE_1_2)->overhead_ratio *
-                      (double)accounted->whole.total);
+                  sl_accounting_describe(SL_ACCOUNTING_INFERENCE_1_2)->overhead_ratio /
+                      accounted->info->overhead_ratio * (double)accounted->whole.total);
     sl_put_text(writer, "formula", accounted->info->formula);
     sl_put_text(writer, "source", accounted->info->source);
     sl_write_object_end(writer);

@@ -96,10 +96,10 @@ put_workload(const patch *p)
 static bool
 is_said(const char *member)
 {
-    static const char *const said[] = {"tensor",      "sequence",   "pipeline",  "virtual_pipeline",
-                                       "context",     "expert",     "data",      "zero_stage",
-                                       "shard_group", "schedule",   "placement", "expert_tensor",
-                                       "$schema",     "annotations"};
+    static const char *const said[] = {"tensor",      "sequence", "pipeline",   "virtual_pipeline",
+                                       "context",     "expert",   "data",       "zero_stage",
+                                       "shard_group", "schedule", "placement",  "expert_tensor",
+                                       "order",       "$schema",  "annotations"};
 
     return sl_text_index(member, said, sizeof said / sizeof said[0]) >= 0;
 }
@@ -108,7 +108,7 @@ is_said(const char *member)
 static bool
 is_kept(const patch *p, const char *member)
 {
-    static const char *const kept[] = {"order", "overlap", "grad_reduce_dtype", "gather_dtype"};
+    static const char *const kept[] = {"overlap", "grad_reduce_dtype", "gather_dtype"};
     const bool eight_bits = p->asked->workload.gather == SL_WIRE_FP8;
 
     return (p->own && sl_text_index(member, kept, sizeof kept / sizeof kept[0]) >= 0) ||
@@ -130,6 +130,10 @@ put_degrees(const patch *p)
     sl_put_uint(p->writer, "pipeline", plan->pipeline);
     sl_put_uint(p->writer, "virtual_pipeline", plan->virtual_pipeline);
     sl_put_text(p->writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
+    if (plan->order != SL_ORDER_DATA_PIPELINE)
+        sl_put_text(p->writer, "order", sl_name(&sl_order_names, plan->order));
+    else
+        drop(p, object, "order");
     sl_put_uint(p->writer, "context", plan->context);
     sl_put_uint(p->writer, "expert", plan->expert);
     if (plan->expert_tensor > 0)

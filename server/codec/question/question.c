@@ -380,6 +380,8 @@ read_document(const sl_node *root, const sl_node *cluster, const sl_catalog *cat
         if (purpose == SL_PURPOSE_COMPARISON)
             sl_keep(&first, sl_question_read_comparison(out, err));
     }
+    if (first == SL_OK && (purpose == SL_PURPOSE_ESTIMATE || purpose == SL_PURPOSE_TIMELINE))
+        sl_question_note_idle(out);
     if (first == SL_OK && out->has_cluster)
         first = settle(out, err);
     else if (first == SL_OK && out->inventory == NULL)

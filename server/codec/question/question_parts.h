@@ -28,6 +28,9 @@ sl_code sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnin
 sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
                               sl_errors *err) SL_MUST_CHECK;
 
+/* Says which fields change nothing in the plan that was read. */
+void sl_question_note_idle(sl_estimate_request *request);
+
 /* "hosts" of a cluster that names an inventory. */
 sl_code sl_question_read_hosts(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
 

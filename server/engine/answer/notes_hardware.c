@@ -161,9 +161,10 @@ note_memory(const sl_question *question, sl_estimate *out)
             "what the driver reserves was not read for this part: 1 % of its memory is assumed");
     sl_note_add(
         out, false, "fragmentation_assumed",
-        "reserved over allocated is the software profile's: 1.05 with static shapes (published "
-        "Megatron runs 1.028 to 1.093, one that ran out of memory 1.19), 1.25 for FSDP 1 and "
-        "DeepSpeed; variable shapes fragment more");
+        "reserved over allocated is the software profile's, which the formula of the term "
+        "fragmentation has; what the streams of fsdp leave idle is counted itself. Published "
+        "Megatron runs have 1.028 to 1.093, one that ran out of memory 1.19; variable shapes "
+        "fragment more");
     if (out->fits && !out->fits_certain)
         sl_note_add(
             out, true, "little_room",

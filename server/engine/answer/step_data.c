@@ -514,6 +514,19 @@ find_last(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_M
     }
 }
 
+/* Of stage 2, which some courses draw with an all-reduce: what that would take [s]; it is no part of
+ * the step. */
+static double
+all_reduce_instead_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d)
+{
+    const double pieces = d->streams * d->reduces;
+
+    if (!c->explained || c->plan->zero_stage != 2 || groups->shard.ranks <= 1.0 || pieces <= 0.0)
+        return 0.0;
+    return pieces * sl_collective_s(c->cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->shard,
+                                    d->travels * d->reduce_bytes / pieces);
+}
+
 void
 sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
              const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
@@ -557,7 +570,8 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
                 {"parameter_s", worst.gather_s}, {"parameter_exposed_s", worst.gather_exposed_s},
                 {"tied_embedding_s", tied_s}, {"members_per_node", groups.shard.members_per_node},
                 {"nodes", groups.shard.nodes}, {"gradient_last_s", worst.last_s},
-                {"parameter_first_s", worst.first_s});
+                {"parameter_first_s", worst.first_s},
+                {"all_reduce_instead_s", all_reduce_instead_s(c, &groups, &worst)});
     if (!c->explained)
         return;
     /* Where one rank has a copy of the states, only experts are on others too. */

@@ -222,7 +222,8 @@ static const sl_term_info terms[] = {
         {"data_communication", NULL, SL_LIFETIME_NONE,
          "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of the first two at least "
          "gradient_last_s and parameter_first_s, which lie under nothing; of DataParallel "
-         "input_exposed_s + output_exposed_s in place of the third",
+         "input_exposed_s + output_exposed_s in place of the third. all_reduce_instead_s is shown "
+         "beside: gradient_s of stage 2, were it an all-reduce",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py; DeepSpeed 0.3 "
          "partition_parameters.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,

@@ -13,6 +13,7 @@
 #include "engine/check/hints.h"
 #include "engine/links/collective.h"
 #include "engine/memory/offload.h"
+#include "engine/placement/adapter.h"
 #include "engine/placement/lent.h"
 #include "engine/placement/pools.h"
 #include "engine/placement/ranks.h"
@@ -310,15 +311,6 @@ check_sharding(const sl_question *question, sl_errors *err)
                        "deepspeed goes by its live parameters, shard_grad_op keeps them");
         sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
     }
-    if (question->workload.offload.parameters && is_known(question, SL_UNKNOWN_ZERO_STAGE) &&
-        sl_states_shards(&question->workload, plan).parameters.dense <= 1.0 && plan->data > 1) {
-        code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
-                       "parameters are kept by the host where they are sharded: deepspeed stage 3 "
-                       "or fsdp");
-        sl_hint(
-            err,
-            "none, or framework fsdp2 with zero_stage 3, or framework deepspeed with zero_stage 3");
-    }
     if (question->workload.recompute == SL_RECOMPUTE_MODULES &&
         framework != SL_FRAMEWORK_MEGATRON) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
@@ -355,6 +347,13 @@ check_workload(const sl_question *question, sl_errors *err)
     if (!workload->optimizer_in_backward)
         return code;
     assert(plan->data > 0); /* the degrees were judged before */
+    if (sl_adapter_on(&workload->adapter)) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", early,
+                       "an optimizer that steps on each gradient at once is modelled where all "
+                       "weights train");
+        sl_hint(err, "false");
+        return code;
+    }
     if (!sl_framework_is_fsdp(workload->framework) &&
         (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1)) {
         code = sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,

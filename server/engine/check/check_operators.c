@@ -3,6 +3,9 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/price/low_precision.h"
+#include "engine/schedule/schedule.h"
+
 /* A rank holds whole heads, and in Mamba 2 the groups that heads share what they read in; in Mamba
  * 1 that is summed up over the ranks. */
 static sl_code
@@ -35,6 +38,49 @@ check_scans(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* The first product of a block that TransformerEngine asserts against: its operands' last dimension
+ * has to be a multiple of 16, and what the others make of 8 (pytorch/utils.py,
+ * assert_dim_for_fp8_exec). */
+static const sl_operator *
+find_refused(const sl_question *question, uint64_t *wrong)
+{
+    const sl_model *model = question->model;
+    const sl_plan *plan = &question->plan;
+
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &model->kinds[k].operators[i];
+            const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
+            const uint64_t in = op->inputs / (op->cut == SL_CUT_ROW ? ranks : 1);
+            const uint64_t out = op->outputs / (op->cut == SL_CUT_COLUMN ? ranks : 1);
+            if (op->kind != SL_OPERATOR_MATMUL || op->half || !sl_schedule_is_block(model, k) ||
+                (in % 16 == 0 && out % 8 == 0))
+                continue;
+            *wrong = in % 16 != 0 ? in : out;
+            return op;
+        }
+    return NULL;
+}
+
+static sl_code
+check_low(const sl_question *question, sl_errors *err)
+{
+    uint64_t wrong = 0;
+    const sl_operator *op =
+        sl_low_keeps_operands(&question->workload) ? find_refused(question, &wrong) : NULL;
+
+    if (op == NULL)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_aligned", "/workload/precision",
+                "TransformerEngine multiplies in 8 or 4 bits where a rank's product has multiples "
+                "of 16 inputs and 8 outputs: %s has %llu",
+                op->name, (unsigned long long)wrong);
+    sl_hint(err, "bf16");
+    return code;
+}
+
 sl_code
 sl_check_across(const sl_question *question, sl_errors *err)
 {
@@ -60,8 +106,10 @@ sl_check_operators(const sl_question *question, sl_errors *err)
     sl_code code = check_scans(question, err);
     const sl_code across = sl_check_across(question, err);
 
-    if (across != SL_OK)
-        code = across;
+    const sl_code low = check_low(question, err);
+
+    if (across != SL_OK || low != SL_OK)
+        code = across != SL_OK ? across : low;
     if (plan->context > 1 && (model->unmasked || sl_model_does(model, SL_OPERATOR_SCAN)))
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
                        "context parallelism is modelled for attention under a causal mask only, "

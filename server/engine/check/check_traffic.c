@@ -23,6 +23,24 @@ check_reduce(const sl_workload *workload, sl_errors *err)
     return code;
 }
 
+/* Weights in 8 bits are gathered where torchao's Float8Linear multiplies them with one scale a tensor,
+ * under fully_shard (enable_fsdp_float8_all_gather). */
+static sl_code
+check_gather_low(const sl_workload *workload, sl_errors *err)
+{
+    if (workload->gather != SL_WIRE_FP8 || !sl_framework_is_fsdp(workload->framework) ||
+        (workload->framework == SL_FRAMEWORK_FSDP2 && workload->precision == SL_PRECISION_FP8 &&
+         workload->fp8.recipe != SL_RECIPE_ROWWISE))
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "gather_dtype_not_of_framework", "/parallelism/gather_dtype",
+                "fsdp2 alone gathers weights in 8 bits, those of precision fp8 with one scale a "
+                "tensor");
+    sl_hint(err, "bf16");
+    return code;
+}
+
 /* Sharded optimizer states are stepped and written back as the parameters are stored; only FSDP
  * casts what it gathers. */
 static sl_code
@@ -193,7 +211,8 @@ sl_check_traffic(const sl_question *question, sl_errors *err)
     assert(question != NULL && err != NULL);
 
     const sl_code reduce = check_reduce(&question->workload, err);
-    const sl_code gather = check_gather(&question->workload, err);
+    const sl_code wide = check_gather(&question->workload, err);
+    const sl_code gather = wide != SL_OK ? wide : check_gather_low(&question->workload, err);
     const sl_code primary = check_primary(&question->workload, err);
     const sl_code overlap = check_overlap(question, err);
     const sl_code sync = check_gradient_sync(question, err);

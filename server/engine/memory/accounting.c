@@ -31,7 +31,8 @@ static const sl_accounting_info accountings[] = {
         {"train-adamw-rule", 0.0, 2.0, 8.0, 1.0,
          "of the half-precision weights W: 1 W gradients + 4 W AdamW "
          "states",
-         "teaching rule; the weights are inside the 4 W"},
+         "teaching rule; the weights are inside the 4 W. Of 70e9 parameters it makes 700 GB, where "
+         "the model's publisher speaks of 500"},
     [SL_ACCOUNTING_TRAIN_SGD_RULE] = {"train-sgd-rule", 0.0, 2.0, 3.0, 1.0,
                                       "of the half-precision weights W: 1 W gradients + 1.5 W SGD "
                                       "states",

@@ -7,6 +7,7 @@
 
 #include "engine/extremes.h"
 #include "engine/memory/offload.h"
+#include "engine/placement/adapter.h"
 #include "engine/placement/lent.h"
 #include "engine/placement/ranks.h"
 #include "engine/price/host.h"
@@ -216,8 +217,10 @@ evaluate_lent(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory
     sl_holdings holdings;
 
     bare.layout = nothing;
-    bare.optimizer =
-        SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
+    bare.optimizer = SL_OPTIMIZER_SGD;
+    /* Of adapters the layout is what they have beside their weights: gradients come here too. */
+    if (sl_adapter_on(&bare.adapter))
+        bare.layout.gradient_bytes = c->workload->layout.gradient_bytes;
     sl_hold(c->question->model, &bare, c->plan, c->slice, c->prices, &holdings);
     lent.workload = &bare;
     lent.holdings = &holdings;

@@ -74,8 +74,7 @@ add_head(const sl_memory_case *c, const sl_kind_price *price, sl_rank_bytes *b)
     const double copies = c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0;
 
     /* Backward follows its last forward at once, but for GPipe's. */
-    b->ends_saved +=
-        (c->plan->schedule == SL_SCHEDULE_GPIPE ? b->in_flight : 1.0) * price->saved_bytes;
+    b->ends_saved += (sl_schedule_holds_all(c->plan) ? b->in_flight : 1.0) * price->saved_bytes;
     b->logits_width = sl_lent_logits(c, price->logits);
     b->logit = sl_loss_logits(c);
     b->head_transient = hidden_bytes(c) * copies;
@@ -105,6 +104,10 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->table_elements = c->question->model->tied && holding->stage.first && holding->stage.last
                             ? c->prices[c->question->model->layers[0]].elements
                             : 0.0;
+    b->looked_up =
+        holding->stage.first && !c->question->model->tied && !sl_model_is_plain(c->question->model)
+            ? c->prices[c->question->model->layers[0]].elements
+            : 0.0;
     b->rebuilt = b->kept = 0.0;
     b->graph_buffers = b->offloaded = 0.0;
 }
@@ -290,7 +293,8 @@ cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
     }
     if (!replicas)
         return (cached){0.0, 0.0, 0.0};
-    const double all = e * b->elements->all;
+    /* Products read what is cast; a table that is only looked up in stays as it is. */
+    const double all = e * (b->elements->all - b->looked_up);
     return rebuilt ? (cached){all, head, head + e * b->block_elements} : (cached){all, all, all};
 }
 

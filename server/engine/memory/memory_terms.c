@@ -123,6 +123,17 @@ add_workspaces(const sl_memory_case *c, terms *to)
              {"engine_workspace_bytes", part->engine_workspace_bytes});
 }
 
+/* DDP's second copy of the gradients of what trains. */
+static void
+add_buckets(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
+{
+    sl_layout layout;
+    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+
+    ADD_TERM(to, SL_TERM_GRADIENT_BUCKETS, own.all * layout.gradient_bytes, {"parameters", own.all},
+             {"bytes_per_parameter", layout.gradient_bytes});
+}
+
 static void
 add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
            const sl_rank_phase *p, terms *to)
@@ -170,8 +181,7 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
     ADD_TERM(to, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements->low,
              {"linear_parameters", b->elements->low}, {"bytes_per_parameter", low});
     if (ddp && c->plan->data > 1)
-        ADD_TERM(to, SL_TERM_GRADIENT_BUCKETS, n * layout->gradient_bytes, {"parameters", n},
-                 {"bytes_per_parameter", layout->gradient_bytes});
+        add_buckets(c, b, to);
     ADD_TERM(to, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
              {"element_bytes", c->slice->element_bytes},
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});

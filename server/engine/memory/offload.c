@@ -138,6 +138,55 @@ check_leaving(const sl_question *question, sl_errors *err)
     return SL_OK;
 }
 
+/* Who keeps parts of parameters with the host keeps what steps on them there too: FSDP's CPUOffload
+ * moves a whole shard, DeepSpeed asserts it (partitioned_param_coordinator's stage 3, "parameter
+ * offload is only available with optimizer state offload"). */
+static sl_code
+check_parameters(const sl_question *question, bool stage_open, sl_errors *err)
+{
+    static const char pointer[] = "/workload/offload/parameters";
+    static const char instead[] =
+        "none, or framework fsdp2 with zero_stage 3, or framework deepspeed with zero_stage 3";
+    const sl_workload *workload = &question->workload;
+    const bool divides =
+        sl_framework_is_fsdp(workload->framework) || workload->framework == SL_FRAMEWORK_DEEPSPEED;
+
+    if (!workload->offload.parameters)
+        return SL_OK;
+    if (!divides || (!stage_open && !sl_states_divides_parameters(workload, &question->plan))) {
+        const sl_code code =
+            sl_fail(err, SL_E_RANGE, "needs_sharding", pointer,
+                    "parameters are kept by the host where they are sharded: deepspeed stage 3 "
+                    "or fsdp");
+        sl_hint(err, instead);
+        return code;
+    }
+    if (workload->offload.optimizer)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "needs_optimizer_offload", "/workload/offload/optimizer",
+                "parameters that the host keeps are stepped on there: fsdp and deepspeed move "
+                "them together with their optimizer states");
+    sl_hint(err, "cpu, or offload.parameters none");
+    return code;
+}
+
+static sl_code
+check_optimizer(const sl_question *question, bool stage_open, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+
+    if (!workload->offload.optimizer || workload->framework != SL_FRAMEWORK_DEEPSPEED ||
+        stage_open || question->plan.zero_stage > 0)
+        return SL_OK;
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/optimizer",
+                                 "deepspeed moves optimizer states to the host in stages 1 to 3");
+    sl_hint(err, "none, or zero_stage 2");
+    return code;
+}
+
 sl_code
 sl_check_offload(const sl_question *question, sl_errors *err)
 {
@@ -147,9 +196,11 @@ sl_check_offload(const sl_question *question, sl_errors *err)
     const sl_offload *offload = &workload->offload;
     const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
     const sl_code leaving = check_leaving(question, err);
+    const sl_code parameters = check_parameters(question, stage_open, err);
+    const sl_code optimizer = check_optimizer(question, stage_open, err);
 
-    if (leaving != SL_OK)
-        return leaving;
+    if (leaving != SL_OK || parameters != SL_OK || optimizer != SL_OK)
+        return leaving != SL_OK ? leaving : parameters != SL_OK ? parameters : optimizer;
     if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
         (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
          (stage_open || question->plan.zero_stage == 3)))

@@ -56,7 +56,8 @@ bool sl_offload_last_stays(const sl_workload *workload, uint32_t blocks);
  * up; 0 where it stays on the device, and where that link is not known. */
 double sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes);
 
-/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; layers whose activations
+/** Rules of what leaves: parameters only where their framework divides them, and never without what
+ * steps on them; NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; layers whose activations
  * leave: out_of_range beyond the model's. */
 sl_code sl_check_offload(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 

@@ -32,6 +32,7 @@ typedef struct sl_rank_bytes {
     double block_elements; /* of the largest */
     double head_elements;  /* of the head's matrix on this rank */
     double table_elements; /* of a tied table that both ends of the rank share, else 0 */
+    double looked_up;      /* of an embedding that is no head as well: no product reads it */
     double graph_buffers;
     double offloaded; /* of blocks_saved, what is in the host's memory */
 } sl_rank_bytes;

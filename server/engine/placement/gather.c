@@ -107,29 +107,34 @@ whole_gradients(const sl_memory_case *c, double made, double input)
     return sl_states_wait(c->workload, c->plan) ? sl_larger(made, input) : made + input;
 }
 
+/* Units as they are computed with. What no rank divides is gathered from nowhere: FSDP 1's no_shard
+ * casts a unit when it begins and lets go of it when it ends, in forward as in backward
+ * (_flat_param.py, post_reshard); where nothing is cast, as in stage 2 of Megatron, there is no
+ * second copy of anything. */
 static void
-measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units *u,
+                     const sl_layout *layout, sl_gathered *out)
 {
-    const sl_elements elements = {.all = u->all};
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const sl_shards shards = c->holdings->shards;
-    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
-    const double wire = sl_states_gather_bytes(c->workload, &layout, true);
+    const bool divided = sl_states_divides_parameters(c->workload, c->plan);
+    const double kept = sl_states_gather_bytes(c->workload, layout, false);
+    const double wire = sl_states_gather_bytes(c->workload, layout, true);
     const bool frozen = sl_adapter_on(&c->workload->adapter);
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
     const double element = frozen ? sl_smaller(wire, sl_states_base_bytes(c->workload)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
-    const double head = head_elements(c, stage, u);
+    const bool passing = sl_states_reshards(c->workload, c->plan) || !divided;
 
+    if (!divided && kept >= layout->parameter_bytes)
+        return;
     /* fully_shard does not let go of the last block, since backward begins with it, unless all are
      * told to. */
     const bool lets_go =
         c->plan->reshard == SL_RESHARD_ALWAYS || c->workload->framework == SL_FRAMEWORK_FSDP1;
     const double last = lets_go ? 0.0 : element * u->largest;
 
-    out->loss_bytes = kept * root_left(c, u, head);
-    if (sl_states_reshards(c->workload, c->plan)) {
+    out->loss_bytes = kept * root_left(c, u, head_elements(c, stage, u));
+    if (passing) {
         out->loss_bytes += last;
         out->head_flat = copies * kept * u->root;
         out->head_bytes = kept * u->root + out->head_flat + element * u->largest;
@@ -139,25 +144,43 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
     /* Where units stay gathered their tensors take the place of the root's flat copy. */
-    out->root_segments = sl_states_reshards(c->workload, c->plan) ? kept * u->root : 0.0;
+    out->root_segments = passing ? kept * u->root : 0.0;
+    out->root_bytes = kept * u->root;
+}
+
+static void
+measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = c->holdings->shards;
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double head = head_elements(c, stage, u);
     /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
     /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
     const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
     const double reduced = copied ? width : 0.0;
-    if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
+
+    measure_units_in_use(c, stage, u, &layout, out);
+    if (layout.gradient_bytes <= 0.0) { /* frozen: adapters' are too few to matter here */
+        out->root_bytes = 0.0;
         return;
+    }
     out->root_segments += reduced * u->root;
     out->head_gradients = kept * head;
     out->backward_gradients =
         kept * head + whole_gradients(c, kept * u->largest_made, reduced * u->largest);
-    const sl_elements block = {.all = u->largest, .routed = u->routed};
-    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
-    out->root_bytes = kept * u->root;
-    out->root_let_go = sl_smaller(kept, reduced) * u->root;
+    out->root_let_go = sl_smaller(out->root_bytes, reduced * u->root);
     out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
-    out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
     out->root_made = kept * u->root_made;
+    out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    /* Undivided, what was reduced is the reduction's input itself. */
+    if (c->plan->zero_stage >= 2)
+        out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
+    else if (sl_plan_microbatches(c->workload, c->plan) == 1)
+        out->root_gradients = kept * u->root_made;
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
@@ -268,6 +291,7 @@ static bool
 is_bare(const sl_memory_case *c)
 {
     return c->workload->framework != SL_FRAMEWORK_DEEPSPEED &&
+           !sl_framework_is_fsdp(c->workload->framework) &&
            !sl_states_engine(c->workload, c->plan) && !c->workload->optimizer_in_backward &&
            c->plan->zero_stage < 2 && sl_lent_devices(c->workload, c->plan) == 0;
 }
@@ -289,7 +313,8 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
         measure_traced(c, stage, &u, &out);
-    else if (sl_states_gathers_units(c->workload, c->plan))
+    else if (sl_states_gathers_units(c->workload, c->plan) ||
+             sl_framework_is_fsdp(c->workload->framework))
         measure_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);

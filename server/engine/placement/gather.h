@@ -50,6 +50,8 @@ typedef struct sl_gathered {
  * and what updated parameters are gathered into, a bucket or more at a time.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * DataParallel, whose replicas hold their copies for a step: see engine/placement/lent.h.
+ * FSDP 1's no_shard: root + the unit in use + the one prefetched, cast to 16 bits; stage 2 of
+ * Megatron: gradients of a unit alone, its parameters being whole as they are multiplied with.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
  * graph_trainer; DeepSpeed zero/config.py, stage_1_and_2.py (reduce_gradients), bf16_optimizer.py,

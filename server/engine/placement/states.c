@@ -129,10 +129,21 @@ sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements)
     return whole_scale_bytes(workload) * elements->matrices;
 }
 
+/* What the workload says of the states of what trains. */
+static void
+override_states(const sl_layout *asked, sl_layout *layout)
+{
+    if (asked->gradient_bytes >= 0.0)
+        layout->gradient_bytes = asked->gradient_bytes;
+    if (asked->master_bytes >= 0.0)
+        layout->master_bytes = asked->master_bytes;
+    if (asked->optimizer_bytes >= 0.0)
+        layout->optimizer_bytes = asked->optimizer_bytes;
+}
+
 sl_layout
 sl_states_layout(const sl_workload *workload, const sl_elements *elements)
 {
-    const sl_layout *asked = &workload->layout;
     sl_layout layout = framework_layout(workload, elements);
 
     if (workload->fp8.primary_weights && elements->all > 0.0)
@@ -150,14 +161,10 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
                                    : base,
         };
     }
-    if (asked->parameter_bytes >= 0.0)
-        layout.parameter_bytes = asked->parameter_bytes;
-    if (asked->gradient_bytes >= 0.0)
-        layout.gradient_bytes = asked->gradient_bytes;
-    if (asked->master_bytes >= 0.0)
-        layout.master_bytes = asked->master_bytes;
-    if (asked->optimizer_bytes >= 0.0)
-        layout.optimizer_bytes = asked->optimizer_bytes;
+    if (workload->layout.parameter_bytes >= 0.0)
+        layout.parameter_bytes = workload->layout.parameter_bytes;
+    if (!sl_adapter_on(&workload->adapter))
+        override_states(&workload->layout, &layout);
     return layout;
 }
 
@@ -233,6 +240,12 @@ sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan)
                                      workload->framework == SL_FRAMEWORK_MEGATRON);
 }
 
+bool
+sl_states_divides_parameters(const sl_workload *workload, const sl_plan *plan)
+{
+    return plan->zero_stage >= (sl_framework_is_fsdp(workload->framework) ? 2 : 3);
+}
+
 sl_shards
 sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {
@@ -242,10 +255,9 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
     /* Ranks that share experts hold different ones, and ranks that do not cut them the same. */
     const double alike = shard * plan->tensor / plan->expert / sl_plan_expert_tensor(plan);
     const sl_degree divided = {shard, alike > 1.0 ? alike : 1.0};
-    const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
 
     return (sl_shards){
-        .parameters = plan->zero_stage >= whole_below ? divided : whole,
+        .parameters = sl_states_divides_parameters(workload, plan) ? divided : whole,
         .gradients = plan->zero_stage >= 2 ? divided : whole,
         .optimizer = plan->zero_stage >= 1 ? divided : whole,
     };
@@ -266,6 +278,7 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
                                    workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
         *layout = framework_layout(workload, &own);
+        override_states(&workload->layout, layout);
         return own;
     }
     const double each = sl_adapter_element_bytes(&workload->adapter);
@@ -277,6 +290,7 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
         .optimizer_bytes =
             optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0),
     };
+    override_states(&workload->layout, layout);
     return own;
 }
 

@@ -37,6 +37,7 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
  *   DeepSpeed  16 bit  2 + 2 + 4 + 8
  *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
+ * Of a frozen base: its parameters alone; overrides of the rest are of what trains beside it.
  * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
  * Megatron's gradients take 2 bytes where they are reduced in bf16, 4 where in fp32.
  * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
@@ -109,9 +110,13 @@ typedef struct sl_shards {
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
+/** Whether parameters are among what the stage divides, over however many ranks. */
+bool sl_states_divides_parameters(const sl_workload *workload, const sl_plan *plan);
+
 /** What the optimizer steps on: the elements themselves, or the adapters beside them, and its bytes
  * per parameter. Adapters have weights and gradients in their precision; states that are no
- * quantised ones follow it (torch.optim makes them like the weight). */
+ * quantised ones follow it (torch.optim makes them like the weight). The workload's overrides of
+ * gradients, master weights and states hold for them. */
 sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
                               sl_layout *layout);
 

@@ -265,7 +265,10 @@ sl_order_write(const sl_plan *plan, uint64_t microbatches, uint32_t group, uint3
         write_naive(plan, microbatches, &w);
         break;
     case SL_SCHEDULE_GPIPE:
-        write_gpipe(plan, microbatches, &w);
+        if (sl_schedule_holds_all(plan))
+            write_gpipe(plan, microbatches, &w);
+        else
+            write_naive(plan, microbatches, &w);
         break;
     case SL_SCHEDULE_1F1B:
     case SL_SCHEDULE_INTERLEAVED_1F1B:

@@ -328,7 +328,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     case SL_SCHEDULE_NAIVE:
         return (sl_in_flight){.whole = 1.0 / v};
     case SL_SCHEDULE_GPIPE:
-        return (sl_in_flight){.whole = m};
+        return (sl_in_flight){.whole = sl_schedule_holds_all(plan) ? m : 1.0};
     case SL_SCHEDULE_INTERLEAVED_1F1B:
         return (sl_in_flight){.whole =
                                   sl_smaller((2.0 * later + (v - 1.0) * p + 1.0 + ahead) / v, m)};

@@ -62,6 +62,14 @@ sl_schedule_splits_backward(const sl_plan *plan)
     return plan->schedule >= SL_SCHEDULE_ZB_H1;
 }
 
+/** Whether every micro-batch of a step is alive before the first runs backward. One stage has no
+ * other to wait for: there GPipe runs a micro-batch forward and backward like any schedule. */
+static inline bool
+sl_schedule_holds_all(const sl_plan *plan)
+{
+    return plan->schedule == SL_SCHEDULE_GPIPE && plan->pipeline > 1;
+}
+
 /** The schedule that goes with so many chunks, the plan's own where it does. */
 sl_schedule sl_schedule_of(const sl_plan *plan);
 

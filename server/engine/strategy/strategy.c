@@ -116,7 +116,10 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
         .data = (uint32_t)world_of(s),
         .zero_stage = traits[strategy].zero_stage,
         .overlap_experts = asked->plan.overlap_experts,
-        .order = own ? asked->plan.order : SL_ORDER_DATA_PIPELINE,
+        /* A replica's stages are neighbours, dev0 = local_rank * k, where DDP is wrapped around them. */
+        .order = strategy == SL_STRATEGY_LAYER_WISE_DDP ? SL_ORDER_PIPELINE_DATA
+                 : own                                  ? asked->plan.order
+                                                        : SL_ORDER_DATA_PIPELINE,
     };
 }
 

@@ -60,7 +60,7 @@ function Fix({ fix, estimate, what, settles }) {
     return html`
         <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
             <b>${what}</b>
-            <span>${effects.join(" · ")}${fix.fits ? html` <em class=${tone}>${words}</em>` : html` <em>not enough</em>`}</span>
+            <span>${effects.join(" · ")} · ${fix.fits ? html`<em class=${tone}>${words}</em>` : html`<em>not enough</em>`}</span>
             ${settles ? html`<span>with ${settles}</span>` : null}
         </button>`;
 }
@@ -93,7 +93,7 @@ function Refusal({ problem }) {
                 return html`
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
-                            : html`<code>${item.pointer}</code>`} ${key ? atField(item, key).detail : item.detail}
+                            : html`<code>${item.pointer}</code>`}: ${key ? atField(item, key).detail : item.detail}
                         ${values.length > 0 ? html`<span class="try"><${Use} name=${key} values=${values} /></span>` : null}
                     </li>`;
             })}</ul>` : null}`;

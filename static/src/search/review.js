@@ -134,7 +134,7 @@ export function Review() {
         <div class="folds">
             <${Folded} title="Neighbours of the best: one change each" id="neighbours" columns=${["Change", "#Step", "#Memory", "~Verdict"]}
                 rows=${(result.neighbours ?? []).map(neighbourRow)} />
-            <${Folded} title="Why plans are no answer" id="rejected" columns=${["Reason", "#Plans", "~The nearest"]}
+            <${Folded} title="Why plans were dropped" id="rejected" columns=${["Reason", "#Plans", "~The nearest"]}
                 rows=${(result.rejected ?? []).map(rejectedRow)} />
             <${Notes} title="Warnings of the search" items=${result.warnings ?? []} tone="warn" testid="search-warnings" />
             <${Notes} title="Assumptions of the search" items=${result.assumptions ?? []} testid="search-assumptions" />

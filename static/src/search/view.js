@@ -48,10 +48,10 @@ function Counts() {
         ${phase === "running" ? html`
             <progress aria-label="Parts of the space done" max=${told?.units || 1} value=${told?.units_done ?? 0}></progress>` : null}
         <p class="counts" data-testid="search-counts">
-            <b role="status">${phase === "running" ? "Searching…" : `${ENDS[state] ?? ""}${result?.from_store ? ", as kept" : ""}`}</b>
+            <b role="status">${phase === "running" ? "Searching…" : `${ENDS[state] ?? ""}${result?.from_store ? ", from the store" : ""}`}</b>
             ${told ? html`
                 <span><b>${count("evaluated")}</b> evaluated</span><span><b>${count("feasible")}</b> fit</span>
-                <span><b>${count("pruned")}</b> left out by proof</span><span><b>${seconds(told.elapsed_s ?? 0)}</b></span>
+                <span><b>${count("pruned")}</b> ruled out unevaluated</span><span><b>${seconds(told.elapsed_s ?? 0)}</b></span>
                 ${phase === "running" ? html`<span data-testid="search-eta">${timeLeft(told)}</span>` : null}` : null}
         </p>`;
 }

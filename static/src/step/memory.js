@@ -101,10 +101,10 @@ function Table({ list, terms }) {
     const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? names.about.sum} />`;
     return html`
         <${Plain} tight label="Memory of a device of each stage at the cursor, in ${units.value}"
-            columns=${["Stage", ...terms.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
+            columns=${[`Stage, ${units.value}`, ...terms.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
             rows=${list.map(({ stage: of, held }) => {
                 const kept = keptBytes(of, table_s.value);
-                return [`stage ${of}`, ...terms.map((name) => {
+                return [`stage\u00a0${of}`, ...terms.map((name) => {
                     const term = held.stays.find((each) => each.name === name);
                     return size(`${labelOf(name)}, stage ${of}`, term?.bytes ?? 0, term?.about);
                 }), size(`${keptWords.value}, stage ${of}`, kept, names.about.stairs), size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept),

@@ -49,11 +49,11 @@ export function StackedBars({ label, bars, end, limits }) {
         <div class="bars">
             <ul class="bar-names">${bars.map(({ name }, at) => html`<li key=${at}>${name}</li>`)}</ul>
             <svg class="bar-plot" width="100%" height=${height + AXIS_PX} role="img" aria-label="${label}. The table below has every term.">
-                ${ticks(end / UNIT_BYTES[unit], 6).map((tick) => {
+                ${ticks(end / UNIT_BYTES[unit], 6).map((tick, at, all) => {
                     const x = share((tick * UNIT_BYTES[unit]) / end);
                     return html`
                         <line key=${tick} class="grid" x1=${x} x2=${x} y1="0" y2=${height} />
-                        <text class="tick" x=${x} y=${height + 16} text-anchor=${tick === 0 ? "start" : "middle"}>${tick}</text>`;
+                        <text class="tick" x=${x} y=${height + 16} text-anchor=${tick === 0 ? "start" : "middle"}>${tick}${all[at + 1] ? "" : ` ${unit}`}</text>`;
                 })}
                 ${bars.map(({ terms, of, more }, at) => html`
                     <g key=${at} ...${more}><${Stack} terms=${terms} of=${of} end=${end} top=${topOf(at)} height=${BAR_PX} />

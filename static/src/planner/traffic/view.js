@@ -19,7 +19,7 @@ const PER_NODE_PX = 50;
 const NODE_PX = 8;
 
 /** Room for the names on both sides. */
-const LEFT_PX = 122;
+const LEFT_PX = 128;
 const RIGHT_PX = 70;
 const LINE_PX = 12;
 

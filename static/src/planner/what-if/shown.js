@@ -19,7 +19,7 @@ const MOST_CUTS = 4;
 function Delta({ estimate, now, title, at }) {
     const [after, before] = [estimate, now].map((of) => valueAt(of, at));
     const isAmount = unitOf(at) === "bytes";
-    return html`<${Num} title=${title} text=${!isAmount ? difference(after, before) : after === before ? "same memory" : signed(after - before, memorySize).replace(" ", "\u00a0")}
+    return html`<${Num} title=${title} text=${!isAmount ? difference(after, before) : after === before ? "same memory" : `${signed(after - before, memorySize).replace(" ", "\u00a0")} memory`}
         value=${isAmount ? after - before : after / before - 1} unit=${isAmount ? "bytes" : ""} about=${{
             formula: isAmount ? "after - before" : "after / before - 1", inputs: { after, before }, source: "Estimates of the plan with and without the change",
             parts: { after: estimate.explanations?.[at], before: now.explanations?.[at] } }} />`;
@@ -29,7 +29,7 @@ function Delta({ estimate, now, title, at }) {
 function Effects(props) {
     const { estimate } = props;
     return html`
-        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> <${Delta} ...${props} title="Change of memory" at="/memory/device_total_bytes" /></span>
+        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em>, <${Delta} ...${props} title="Change of memory" at="/memory/device_total_bytes" /></span>
         <span><${Delta} ...${props} title="Change of the step" at="/time/step_s" /> step</span>
         <span><${Delta} ...${props} title="Change of the rate" at="/throughput/tokens_per_s" /> tokens/s</span>`;
 }

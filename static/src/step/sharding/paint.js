@@ -103,8 +103,10 @@ export function paintLit(context, cells, { lit, moves, chosen, pointed }) {
         context.fillRect(0, 0, cells.width, cells.height);
         context.globalAlpha = 1;
         for (const at of lit.all) {
-            context.fillStyle = colour(lit.same.has(at) ? "vermillion" : "blue");
-            context.fillRect(cells.x[at], cells.y[at], side, side);
+            /* In its own colour, with its letter. */
+            context.clearRect(cells.x[at], cells.y[at], side, side);
+            context.strokeStyle = colour(lit.same.has(at) ? "vermillion" : "text");
+            outline(context, cells, at, 2);
         }
         context.strokeStyle = colour("text");
         context.lineWidth = 1;

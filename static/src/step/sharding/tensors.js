@@ -2,11 +2,13 @@
 import { html } from "../../html.js";
 import { pattern } from "../../state/look.js";
 import { fetchMore, held, pinned, pointed } from "../state.js";
-import { exact, scaled, shapeText } from "../../units.js";
+import { exact, shapeText } from "../../units.js";
+import { memorySize } from "../../state/prefs.js";
 import { Problem } from "../../widgets/problem.js";
 import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
 import { layersNow } from "./in-use.js";
+import { names } from "../timeline/kinds.js";
 import { Holders } from "./holders.js";
 import { sliceText } from "./rank-sets.js";
 import { chosen } from "./shown.js";
@@ -33,7 +35,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
 
 /** @param {{units: Api.FlatUnit[]}} props */
 function Units({ units }) {
-    const caption = "Flat units, of which this device holds a stretch of elements";
+    const caption = names?.says.units;
     return units.length === 0 ? null : html`
         <${Plain} tight cards label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
             rows=${units.map(({ name, elements, shards }) => [html`<code>${name}</code>`, exact(elements), exact(shards[0].offset),
@@ -50,12 +52,12 @@ export function Tensors() {
             <div class="split">
                 <label class="filter">Tensors <input type="text" spellcheck="false" autocomplete="off" value=${pattern.value}
                     placeholder="layers.12.*.q_proj*" onInput=${(event) => { pattern.value = event.currentTarget.value; }} /></label>
-                ${answer && html`<span class="muted">${exact(tensors.length)}${next ? " so far" : ""}, ${scaled(bytesOf(tensors), "B")}</span>`}
+                ${answer && html`<span class="muted">${exact(tensors.length)} tensors${next ? " so far" : ""}, ${memorySize(bytesOf(tensors))}</span>`}
             </div>
             ${problem && html`<${Problem} problem=${problem} />`}
             ${answer && tensors.length === 0 ? html`<p class="muted">No tensor of this device is called so. <kbd>*</kbd> stands for any text.</p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
-                <${Plain} tight cards label="Tensors of which the chosen device holds a slice" columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
+                <${Plain} tight cards label=${names?.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}
             <${Holders} /><${Units} units=${units} />
             ${next && html`<p class="more"><button type="button" onClick=${fetchMore}>More</button></p>`}

@@ -23,7 +23,7 @@ import { Moving } from "./moving.js";
 import { CellsPlot } from "./plot.js";
 import { axisFace, axisShown, chosen, doing, fillWords, groups, lit, nodeShown, pointedGroup, ranks, sizes } from "./shown.js";
 import { Tensors } from "./tensors.js";
-import { kindLook } from "../timeline/kinds.js";
+import { kindLook, names } from "../timeline/kinds.js";
 import { coordinateWords, doingWords } from "./words.js";
 
 /** Axes that are none of the plan. @type {Record<string, string>} */
@@ -114,7 +114,7 @@ const firstRow = signal(0);
 function DeviceRows({ first }) {
     const axes = [...sizes.value.keys()];
     return html`
-        <${Plain} tight label="Devices with their place in the cluster and in each group"
+        <${Plain} tight label=${names?.says.devices}
             columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
             rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
                 html`<button type="button" class="link" aria-label="Choose rank ${place.rank}"

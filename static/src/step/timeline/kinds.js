@@ -11,9 +11,9 @@ import file from "../names.json";
 /**
  * ways: copies go one way or the other, which of the two stands in place of a group; schedules: those that the service
  * simulates; settings: others to draw beside the plan, by pointer, whose last part is the name of their list of choices; hands: what
- * pointer and keys do, the names of keys between marks; figures, about: how come about those that no formula of the estimate gives, the former with the names of
+ * pointer and keys do, the names of keys between marks; keys: the same for the list of all keys; figures, about: how come about those that no formula of the estimate gives, the former with the names of
  * their inputs
- * @type {{kinds: Record<string, KindLook>, hands: string, figures: Record<string, string[]>, about: Record<string, import("../../widgets/explain.js").Explanation>}
+ * @type {{kinds: Record<string, KindLook>, hands: string, keys: import("../../shell/commands.js").Command[], figures: Record<string, string[]>, about: Record<string, import("../../widgets/explain.js").Explanation>}
  *   & Record<"streams" | "ways" | "schedules" | "settings" | "says", Record<string, string>>}
  */
 export let names = null;

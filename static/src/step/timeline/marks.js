@@ -15,10 +15,10 @@ function paintFlag(context, { layout, view }, time_s, letter) {
     const x = Math.round(xOf(layout, view, time_s));
     context.fillStyle = colour("accent");
     context.fillRect(x - 0.5, layout.lanesTop - 6, 1, layout.stairsEnd - layout.lanesTop + 6);
-    context.fillRect(x, layout.lanesTop - 19, 13, 13);
+    context.fillRect(x, layout.stairsEnd - 13, 13, 13);
     context.fillStyle = colour("on-accent");
     context.font = `600 ${FONT}`;
-    context.fillText(letter, x + 3, layout.lanesTop - 9);
+    context.fillText(letter, x + 3, layout.stairsEnd - 3);
 }
 
 /** Where moments stand, those out of view at its edges. @param {Scene} scene @param {number[]} times_s */

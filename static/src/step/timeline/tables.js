@@ -74,8 +74,8 @@ function Stages() {
     const unit = units.value;
     return html`
         <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
-            <${Plain} tight label="Stages of the pipeline over one step"
-                columns=${["Stage", "#Rank", "#Busy", "#Bubble", "#Idle share", "#Begins", "#Ends", `#Base ${unit}`, `#Activations at most ${unit}`]}
+            <${Plain} tight label=${names.says.stages}
+                columns=${["Stage", "#Rank", "#Busy", "#Bubble", "#Idle share", "#Begins", "#Ends", `#Base, ${unit}`, `#Activations at most, ${unit}`]}
                 more=${(at) => (stages[at].stage === stageShown.value ? { "aria-current": "true" } : {})}
                 rows=${stages.map((item) => [
                     html`<button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button>`,

@@ -1,6 +1,7 @@
 /** The timeline of one step: lanes over time, the memory below, the cursor, and the same in words. */
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
+import { registerCommands } from "../../shell/commands.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
 import { allLanes, at_s, marks_s, rings, view_s } from "../../state/look.js";
 import { memorySize } from "../../state/prefs.js";
@@ -50,12 +51,12 @@ function Transport() {
             <input type="range" aria-label="Time cursor" min="0" max=${end_s} step="any" value=${at_s.value}
                    aria-valuetext="${seconds(at_s.value)} of ${seconds(end_s)}"
                    onInput=${(event) => moveCursor(Number(event.currentTarget.value))} />
-            <label>View in <select aria-label="Time of the cursor across the view"
+            <label>Play in <select aria-label="Time of the cursor across the view"
                     onChange=${(event) => { pace_s.value = Number(event.currentTarget.value); }}>
                 ${PACES_S.map((pace) => html`<option key=${pace} value=${pace} selected=${pace === pace_s.value}>${pace} s</option>`)}
             </select></label>
             <button type="button" disabled=${whole} onClick=${() => { view_s.value = null; }}>Whole step</button>
-            <${Check} on=${allLanes.value} set=${(on) => { allLanes.value = on; }}>Links, copies, host<//>
+            <${Check} on=${allLanes.value} set=${(on) => { allLanes.value = on; }}>Show links, copies, host<//>
             <${Check} on=${rings.value} set=${(on) => { rings.value = on; }}>Ring steps<//>
             <${Choice} />
         </div>`;
@@ -69,7 +70,7 @@ function Moments() {
     const apart = stairs && b_s !== undefined ? bytesAt(stairs, b_s) - bytesAt(stairs, a_s) : 0;
     return html`
         ${steady_s === null ? null : html`
-            <p class="readout" data-testid="steady">All stages are between their first and last pass from <b>${seconds(steady_s[0])}</b> to
+            <p class="readout" data-testid="steady">${names.says.steady} <b>${seconds(steady_s[0])}</b> to
                 ${" "}<b>${seconds(steady_s[1])}</b>, ${percent((steady_s[1] - steady_s[0]) / end_s)} of the step
                 ${" "}<button type="button" onClick=${() => setView(steady_s)}>Show this steady state</button></p>`}
         ${a_s === undefined ? null : html`
@@ -91,6 +92,7 @@ function Legend() {
 }
 
 function Keys() {
+    useEffect(() => registerCommands("Timeline", names.keys), []);
     return html`
         <p class="hint muted" id="timeline-keys">${names.hands.split("`").map((text, at) => (at % 2 === 0 ? text : html`<kbd>${text}</kbd>`))}</p>`;
 }
