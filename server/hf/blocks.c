@@ -322,7 +322,7 @@ read_mtp(sl_hf_reader *reader)
         if (extra != 0)
             (void)sl_node_fail_at(reader->config, keys[i], reader->warnings, SL_E_RANGE,
                                   "mtp_layers",
-                                  "checkpoints hold %llu more layers for multi-token prediction; "
+                                  "checkpoints hold layers for multi-token prediction, %llu more; "
                                   "the class has none, and they are not counted",
                                   (unsigned long long)extra);
     }

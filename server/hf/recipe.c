@@ -307,7 +307,7 @@ fill_mtp(const sl_hf_symbols *symbols, const sl_hf_source *source, uint64_t laye
     if (layers == 0)
         return SL_OK;
     (void)sl_node_fail(symbols->config, source->warnings, SL_E_RANGE, "mtp_layers",
-                       "checkpoints hold %llu more layers for multi-token prediction; the class "
+                       "checkpoints hold layers for multi-token prediction, %llu more; the class "
                        "has none, and they are not counted",
                        (unsigned long long)layers);
     if (sl_model_mtp_parameters(model, layers, &model->mtp_parameters) == SL_OK)

@@ -79,5 +79,5 @@ sl_code
 sl_rows_not_found(const char *slug, const char *pointer, sl_errors *err)
 {
     return sl_fail(err, SL_E_NOT_FOUND, "inventory_not_found", pointer,
-                   "must name a stored inventory, got '%s'", slug);
+                   "no inventory is stored as '%s'", slug);
 }

@@ -74,8 +74,7 @@ row_from(const PGresult *result, int row, sl_arena *arena, sl_plan_row *out, sl_
 static sl_code
 not_found(const char *slug, sl_errors *err)
 {
-    return sl_fail(err, SL_E_NOT_FOUND, "plan_not_found", "", "must name a saved plan, got '%s'",
-                   slug);
+    return sl_fail(err, SL_E_NOT_FOUND, "plan_not_found", "", "no plan is saved as '%s'", slug);
 }
 
 /* A plan as a write finds it: *revision is 0 where there never was one. */

@@ -213,6 +213,10 @@ describe('moments', () => {
             assert.equal(await seen(page.getByTestId('marked')), text);
             await page.getByRole('button', { name: 'Remove the marks' }).click();
             assert.equal(await page.getByTestId('marked').count(), 0);
+            await page.locator('main').focus();
+            await page.keyboard.press('?');
+            assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /Timeline W S Zoom in and out .* M Mark A, then B/, 'with all others');
+            await page.keyboard.press('Escape');
         });
     });
 

@@ -173,7 +173,7 @@ test('the line for cron reports a drained node, quietly', async () => {
 
     const { code, stdout, stderr } = await shell(line.replace(' hal ', ' nowhere '));
     assert.deepEqual([code, stdout], [CURL_REFUSED, '']);
-    assert.match(stderr, /must name a stored inventory/);
+    assert.match(stderr, /no inventory is stored as/);
 });
 
 test('the gate lets through what fits, and says what is missing of what does not', async () => {

@@ -68,7 +68,7 @@ function Answer() {
                 <${Tabs} />
                 <${View}>${estimate ? html`
                     <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>`
-                    : problem?.status === 422 && html`<p class="muted unanswered">This plan has no answer. A search finds the plans that have one.</p>`}
+                    : problem?.status === 422 && html`<p class="muted unanswered">This plan has no answer. A search may find one that has.</p>`}
                 <//>
                 ${estimate ? html`<${SheetFoot} /><${Provenance} />` : null}
             </div>` : null}`;
