@@ -64,7 +64,7 @@ typedef enum sl_loss {
     SL_LOSS_EAGER,    /* logits, their fp32 copy, log-softmax and its gradient all exist at once */
     SL_LOSS_FUSED,    /* in place of the logits */
     SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
-    SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
+    SL_LOSS_PARALLEL, /* each rank over its part of the vocabulary, by operators */
     SL_LOSS_CUT,      /* block by block of logits that are never stored (cut cross-entropy) */
     SL_LOSS_HALF,     /* eager in 16 bits, without a copy in fp32 */
     SL_LOSS_COUNT
@@ -255,6 +255,7 @@ typedef struct sl_workload {
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     sl_activation_profile activations;
     sl_cuda_graphs graphs;
+    bool expandable_segments;   /* PyTorch's allocator lets its segments grow */
     bool optimizer_in_backward; /* a gradient is stepped on as soon as it is there, and let go */
     uint64_t document_length; /* positions a token may see, of packed documents; 0 = the sequence */
     bool lengths_vary;        /* of sequences, from batch to batch: the longest are asked for */

@@ -215,7 +215,7 @@ describe('moments', () => {
             assert.equal(await page.getByTestId('marked').count(), 0);
             await page.locator('main').focus();
             await page.keyboard.press('?');
-            assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /Timeline W S Zoom in and out .* M Mark A, then B/, 'with all others');
+            assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /TimelineW S Zoom in and out.*M Mark A, then B/, 'with all others');
             await page.keyboard.press('Escape');
         });
     });

@@ -243,6 +243,7 @@ const settled = {
     'what Megatron does': {},
     'what is left open': { workload: { framework: null, precision: null, recompute: null,
         attention: null, micro_batch_size: null }, parallelism: { sequence: null, zero_stage: null, data: null } },
+    'segments that grow': { workload: { expandable_segments: true } },
     'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
     'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
     'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } }, parallelism: flat },

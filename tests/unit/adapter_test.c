@@ -125,6 +125,19 @@ a_layout_is_of_what_trains(void)
                    "weights, gradients, masters, states");
 }
 
+/* Into 16 bits, in forward as in backward, and let go of. */
+static void
+quantised_bases_are_unpacked_matrix_by_matrix(void)
+{
+    sl_adapter adapter = {.method = SL_ADAPTER_LORA, .rank = 8, ON_Q_AND_V};
+    const sl_question half = llama_question(&adapter);
+
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&half, SL_TERM_DEQUANTIZED), 0.0);
+    adapter.base = SL_ADAPTER_BASE_NF4;
+    const sl_question q = llama_question(&adapter);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_DEQUANTIZED), 2.0 * HIDDEN * FFN);
+}
+
 /* torch.nn.parallel.DistributedDataParallel, gradient_as_bucket_view. */
 static void
 replicas_copy_the_gradients_of_adapters(void)
@@ -568,6 +581,7 @@ static const sl_case cases[] = {
     SL_CASE(counts_are_those_of_the_definitions),
     SL_CASE(frozen_halves_weigh_what_they_store),
     SL_CASE(a_layout_is_of_what_trains),
+    SL_CASE(quantised_bases_are_unpacked_matrix_by_matrix),
     SL_CASE(replicas_copy_the_gradients_of_adapters),
     SL_CASE(each_method_keeps_what_its_gradients_need),
     SL_CASE(norms_of_weights_need_room),

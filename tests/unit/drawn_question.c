@@ -182,7 +182,8 @@ draw_offload(sl_workload *w)
     sl_offload *offload = &w->offload;
 
     offload->optimizer = once_in(2);
-    offload->parameters = goes_with(!is_replicated(w)) && once_in(2);
+    const bool divides = is_fsdp(w) || w->framework == SL_FRAMEWORK_DEEPSPEED;
+    offload->parameters = goes_with(divides && offload->optimizer) && once_in(2);
     offload->activations = once_in(2);
     offload->activation_layers = offload->activations && once_in(2) ? 1 : 0;
     offload->optimizer_on_nvme = disks && offload->optimizer && once_in(2);
@@ -221,6 +222,7 @@ draw_workload(sl_workload *w, const sl_model *model)
         w->fp8 = (sl_fp8){(sl_recipe)draw(SL_RECIPE_COUNT),
                           goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3)};
     w->optimizer_in_backward = goes_with(is_fsdp(w)) && once_in(6);
+    w->expandable_segments = once_in(4);
     w->reduce = once_in(3) ? (sl_wire)draw(SL_WIRE_FP16) : SL_WIRE_DEFAULT;
     w->gather =
         goes_with(is_fsdp(w)) && once_in(3) ? (sl_wire)draw(SL_WIRE_COUNT) : SL_WIRE_DEFAULT;

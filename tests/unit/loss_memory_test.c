@@ -51,6 +51,18 @@ a_loss_in_chunks_frees_the_logits(void)
     CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
 }
 
+/* Vocabulary-parallel cross-entropy of Megatron, unfused: 16-bit logits and their softmax. */
+static void
+megatron_has_a_parallel_loss_of_its_own(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+
+    q.workload.sequence_length = 32768;
+    q.workload.loss = SL_LOSS_PARALLEL;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
+                   "2 + 4 bytes a logit");
+}
+
 /* What compile fuses is a fact of the release; a loss that was asked for stays. */
 static void
 compile_fuses_the_loss_of_releases_that_compile_it(void)
@@ -182,6 +194,7 @@ a_loss_of_narrow_logits_takes_half(void)
 
 static const sl_case cases[] = {
     SL_CASE(a_loss_in_chunks_frees_the_logits),
+    SL_CASE(megatron_has_a_parallel_loss_of_its_own),
     SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
     SL_CASE(the_loss_finds_what_forward_did_not_let_go_of),
     SL_CASE(a_loss_of_half_the_vocabulary_is_made_of_more_copies),

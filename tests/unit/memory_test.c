@@ -275,6 +275,45 @@ the_vocabulary_is_padded_to_128_per_tensor_rank(void)
                    0.0, "50,257 rows take the room of 51,200");
 }
 
+/* nccl issues 864 and 964: 0.55 GiB for two ranks, 0.70 for more; all-to-all 0.41 a peer, up to 3.3. */
+static void
+communicators_lie_outside_the_allocator(void)
+{
+    const double gib = 1073741824.0;
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CONTEXT), (1.20 + 0.70) * gib, 1e-8, "data 8");
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CONTEXT), (1.20 + 0.55 + 0.70) * gib, 1e-8,
+                   "and tensor 2");
+    q.plan.pipeline = 2;
+    q.plan.data = 2;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CONTEXT), (1.20 + 3.0 * 0.55) * gib, 1e-8,
+                   "three pairs");
+}
+
+/* Allocated bytes stay what they are. */
+static void
+expandable_segments_leave_less_apart(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    software.fragmentation_ratio = 1.25;
+    software.fragmentation_high_ratio = 1.6;
+    const sl_memory before = sl_fixture_answer(&q)->memory;
+    const double allocated = (double)before.ranks[0].peak_allocated_bytes;
+
+    q.workload.expandable_segments = true;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    CU_ASSERT_EQUAL(memory->ranks[0].peak_allocated_bytes, before.ranks[0].peak_allocated_bytes);
+    sl_expect_near((double)before.ranks[0].peak_reserved_bytes, 1.25 * allocated, 1e-8, "before");
+    sl_expect_near((double)memory->ranks[0].peak_reserved_bytes, 1.03 * allocated, 1e-8, "after");
+    sl_expect_near((double)memory->reserved_high_bytes, 1.06 * allocated, 1e-8, "at most");
+    software.fragmentation_ratio = 1.01;
+    sl_expect_near((double)sl_fixture_answer(&q)->memory.ranks[0].peak_reserved_bytes,
+                   1.01 * allocated, 1e-8, "and never more than without");
+}
+
 static void
 terms_sum_to_the_device_total(void)
 {
@@ -526,6 +565,8 @@ static const sl_case cases[] = {
     SL_CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
     SL_CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
     SL_CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
+    SL_CASE(communicators_lie_outside_the_allocator),
+    SL_CASE(expandable_segments_leave_less_apart),
     SL_CASE(terms_sum_to_the_device_total),
     SL_CASE(more_memory_never_makes_a_plan_infeasible),
     SL_CASE(a_full_device_returns_cached_segments_before_it_fails),

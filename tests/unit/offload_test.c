@@ -45,6 +45,21 @@ as_many_blocks_leave_as_are_said(void)
     }
 }
 
+/* What the device is without is in the host. */
+static void
+activations_that_leave_are_in_the_host(void)
+{
+    sl_question q = ask(0, 1e12);
+
+    q.workload.offload.activations = false;
+    const double all = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_bytes_per_node, 0);
+    q = ask(3, 1e12);
+    const double rest = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_bytes_per_node, all - rest, 1e-8,
+                   "three blocks of one device");
+}
+
 static double
 waited_s(uint32_t layers, double host_bytes_per_s)
 {
@@ -170,6 +185,7 @@ main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(as_many_blocks_leave_as_are_said),
+        SL_CASE(activations_that_leave_are_in_the_host),
         SL_CASE(parameters_leave_with_what_steps_on_them),
         SL_CASE(copies_of_some_blocks_are_spread_over_the_passes_of_all),
         SL_CASE(chunks_copy_what_their_rank_does),

@@ -110,6 +110,32 @@ no_shard_casts_the_units_in_use(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 0.0);
 }
 
+/* torch.amp casts the weights of products, not a table that is looked up in. */
+static void
+autocast_copies_what_products_read(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DDP, 0);
+
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS),
+                   2.0 * (sl_fixture_llama_all() - ROWS * HIDDEN), 1e-8, "but the embedding");
+}
+
+/* Megatron's optimizer steps on the host with gradients that stay where they add up. */
+static void
+megatron_leaves_gradients_on_the_device(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+    const double n = sl_fixture_llama_all();
+
+    q.workload.offload.optimizer = true;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_rank_memory *rank = &e->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 4.0 * n, 1e-8, "4 N");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
+    sl_expect_near((double)e->memory.host_bytes_per_node, 12.0 * n, 1e-8, "12 N / 8 of each rank");
+}
+
 static void
 every_optimizer_has_its_bytes(void)
 {
@@ -580,6 +606,8 @@ static const sl_case cases[] = {
     SL_CASE(fsdp_keeps_fp32_shards_of_everything),
     SL_CASE(megatron_fsdp_divides_as_zero_does),
     SL_CASE(no_shard_casts_the_units_in_use),
+    SL_CASE(autocast_copies_what_products_read),
+    SL_CASE(megatron_leaves_gradients_on_the_device),
     SL_CASE(every_optimizer_has_its_bytes),
     SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     SL_CASE(the_last_reduction_leaves_the_gradient_itself),

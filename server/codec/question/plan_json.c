@@ -202,6 +202,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_uint(writer, "mtp", request->mtp);
     sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
     sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
+    sl_put_bool(writer, "expandable_segments", w->expandable_segments);
     documents_write(writer, request, w);
     fp8_write(writer, request, w);
     moe_write(writer, request, w, plan);

@@ -38,6 +38,7 @@ static const sl_member workload_members[] = {
     {"moe", NULL},
     {"mtp", NULL},
     {"optimizer_in_backward", NULL},
+    {"expandable_segments", NULL},
     {"adapter", NULL},
     {"offload", NULL},
 };
@@ -256,6 +257,8 @@ read_kernels(sl_estimate_request *request, sl_errors *err)
     sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
     sl_keep(&first, sl_node_bool(object, "optimizer_in_backward", &workload->optimizer_in_backward,
                                  NULL, err));
+    sl_keep(&first,
+            sl_node_bool(object, "expandable_segments", &workload->expandable_segments, NULL, err));
     workload->loss = (sl_loss)loss;
     workload->activations = (sl_activation_profile)activations;
     workload->graphs = (sl_cuda_graphs)graphs;

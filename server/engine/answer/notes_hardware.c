@@ -165,6 +165,12 @@ note_memory(const sl_question *question, sl_estimate *out)
         "fragmentation has; what the streams of fsdp leave idle is counted itself. Published "
         "Megatron runs have 1.028 to 1.093, one that ran out of memory 1.19; variable shapes "
         "fragment more");
+    if (out->workload.expandable_segments)
+        sl_note_add(
+            out, true, "expandable_segments_coarse",
+            "expandable segments are taken to leave 3 % apart, up to 6 %: that they cured a run "
+            "which had failed by fragmentation is published, how much they leave is not; idle "
+            "segments of fsdp's streams are counted as without them");
     if (out->fits && !out->fits_certain)
         sl_note_add(
             out, true, "little_room",

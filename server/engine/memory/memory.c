@@ -296,13 +296,14 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
 /* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is
  * what the allocator would keep where there is room. */
 static void
-set_reserved_range(const sl_software *software, sl_memory *out)
+set_reserved_range(const sl_memory_case *c, sl_memory *out)
 {
+    const sl_fragmentation apart = sl_rank_fragmentation(c);
     const sl_rank_memory *fullest = &out->ranks[out->binding];
     const double allocated = (double)fullest->peak_allocated_bytes;
     const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
-    const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
-    const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
+    const double below = apart.ratio - apart.low_ratio;
+    const double above = apart.high_ratio - apart.ratio;
     const double less = allocated * below + fullest->varying_bytes * sl_rank_varying_ratio;
     const double more = allocated * above + fullest->varying_bytes * (sl_rank_varying_high_ratio -
                                                                       sl_rank_varying_ratio);
@@ -338,6 +339,6 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->reserved_bytes = part->reserved_bytes;
     out->usable_bytes = fullest->usable_bytes;
     out->headroom_bytes = headroom_of(fullest);
-    set_reserved_range(c->software, out);
+    set_reserved_range(c, out);
     return true;
 }

@@ -291,16 +291,31 @@ sl_rank_usable_bytes(const sl_accelerator *part)
                                                      : 0;
 }
 
+/* "removes most": the share of allocated bytes that is left, and how much it may be. */
+static const double expandable_ratio = 1.03;
+static const double expandable_high_ratio = 1.06;
+
+sl_fragmentation
+sl_rank_fragmentation(const sl_memory_case *c)
+{
+    const sl_software *s = c->software;
+
+    if (!c->workload->expandable_segments)
+        return (sl_fragmentation){s->fragmentation_ratio, s->fragmentation_low_ratio,
+                                  s->fragmentation_high_ratio};
+    return (sl_fragmentation){sl_smaller(s->fragmentation_ratio, expandable_ratio),
+                              sl_smaller(s->fragmentation_low_ratio, expandable_ratio),
+                              sl_smaller(s->fragmentation_high_ratio, expandable_high_ratio)};
+}
+
 /* Bytes of segments beyond what is allocated. Before the allocator fails, it returns to the driver
  * the segments that nothing lives in (CUDA memory management, PyTorch's notes): on a full device
  * only what lies between living blocks remains. All bytes here are whole ones. */
 static double
-left_apart(const sl_memory_case *c, double allocated, double apart, double outside)
+left_apart(const sl_memory_case *c, double ratio, double allocated, double apart, double outside)
 {
-    const sl_software *software = c->software;
     const double usable = (double)sl_rank_usable_bytes(&c->cluster->accelerator);
-    const double held =
-        sl_rounded_up(allocated * (sl_smaller(software->fragmentation_ratio, held_ratio) - 1.0));
+    const double held = sl_rounded_up(allocated * (sl_smaller(ratio, held_ratio) - 1.0));
     const double room = usable - outside - allocated;
 
     return sl_smaller(apart, sl_larger(held, room));
@@ -319,13 +334,12 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outs
     add_peak_phase(c, stage, b, peak, to);
 
     const double allocated = sum.bytes;
-    const double apart =
-        sl_rounded_up(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
-    const double lost = left_apart(c, allocated, apart, outside->whole_bytes);
+    const double ratio = sl_rank_fragmentation(c).ratio;
+    const double apart = sl_rounded_up(allocated * (ratio - 1.0) + peak->idle);
+    const double lost = left_apart(c, ratio, allocated, apart, outside->whole_bytes);
     const double reserved = allocated + lost;
     ADD_TERM(to, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
-             {"idle_bytes", peak->idle},
-             {"reserved_over_allocated", c->software->fragmentation_ratio},
+             {"idle_bytes", peak->idle}, {"reserved_over_allocated", ratio},
              {"returned_segments_bytes", apart - lost});
     rank->returned_bytes = (uint64_t)(apart - lost);
     ADD_TERM(to, SL_TERM_CONTEXT, outside->bytes, {"context_bytes", context_bytes},

@@ -106,4 +106,16 @@ bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank
                    const sl_rank_bytes *b, const sl_rank_phase *peak,
                    sl_rank_memory *rank) SL_MUST_CHECK;
 
+/** Reserved over allocated, and the range it was seen in. */
+typedef struct sl_fragmentation {
+    double ratio, low_ratio, high_ratio;
+} sl_fragmentation;
+
+/**
+ * The software profile's; of expandable segments no more than 1.03, and up to 1.06. They were read of
+ * no table: of all that is published only that a run that failed by fragmentation went on with them
+ * (Megatron-Bridge, Llama 3 70B on 32 H100).
+ */
+sl_fragmentation sl_rank_fragmentation(const sl_memory_case *c);
+
 #endif

@@ -102,11 +102,12 @@ export function paintLit(context, cells, { lit, moves, chosen, pointed }) {
         context.globalAlpha = 0.72;
         context.fillRect(0, 0, cells.width, cells.height);
         context.globalAlpha = 1;
+        context.lineWidth = 2;
         for (const at of lit.all) {
-            /* In its own colour, with its letter. */
+            /* In its own colour, with its letter, and edged within: beside it may be another. */
             context.clearRect(cells.x[at], cells.y[at], side, side);
             context.strokeStyle = colour(lit.same.has(at) ? "vermillion" : "text");
-            outline(context, cells, at, 2);
+            context.strokeRect(cells.x[at] + 1, cells.y[at] + 1, side - 2, side - 2);
         }
         context.strokeStyle = colour("text");
         context.lineWidth = 1;
