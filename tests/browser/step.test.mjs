@@ -554,7 +554,7 @@ describe('the sharding map', () => {
             await rows.nth(63).waitFor();
             assert.equal(await rows.count(), 64);
             await page.getByRole('button', { name: 'Next' }).click();
-            await page.getByTestId('devices').locator('tbody th', { hasText: /^64$/ }).waitFor();
+            await page.getByTestId('devices').locator('tbody th', { hasText: /^rank 64$/ }).waitFor();
         });
     });
 });

@@ -6,7 +6,7 @@ import { answer, plan } from "../state/store.js";
 import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
 import { Chips } from "../widgets/chips.js";
-import { known, readWords } from "../widgets/words.js";
+import { Help, known, readWords } from "../widgets/words.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
 import { megatron } from "./megatron.js";
@@ -50,7 +50,7 @@ export function CopyAs() {
             <div class="group-head"><h2 id="copy-as-title">Copy as</h2>
                 <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>✕</button></div>
             <${Chips} name="copy-format" items=${FORMATS} now=${format} set=${setFormat} label="Format" />
-            ${written === null ? html`<p class="muted" role="status">This plan has no answer: there is nothing to launch.</p>` : html`
+            ${written === null ? html`<p class="muted" role="status"><${Help} of="nothing" /></p>` : html`
                 <pre class="formula" tabindex="0" aria-label="What is copied" data-testid="written">${written.text}</pre>
                 ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${known("help", note) || note}</li>`)}</ul>` : null}
                 <button type="button" class="primary" onClick=${take}>Copy</button>`}

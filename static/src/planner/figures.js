@@ -40,8 +40,12 @@ function Delta({ at, better }) {
 /** The interval, and what its two ends are: a reader would take them for a confidence interval. @param {{of: "step_s" | "peak_reserved_bytes", write: (value: number) => string}} props */
 function Range({ of, write }) {
     const ends = answer.value.estimate.interval?.[of] ?? [];
+    const [low = "", high = ""] = ends.map(write);
+    /* Both ends in one unit: that of the upper. */
+    const unit = high.replace(/^\S+/, "");
+    const first = low.endsWith(unit) ? low : sure((ends[0] / ends[1]) * parseFloat(high)) + unit;
     return html`<abbr title="Spanned by the fields left open and by the range of sustained clocks. It is not a confidence interval.">range</abbr> ${
-        ends.map((end) => write(end).replaceAll(" ", "\u00a0")).join(" – ")}`;
+        `${first}–${high}`.replaceAll(" ", "\u00a0").replace("–", " – ")}`;
 }
 
 /** The label of a figure that is written in one of two ways: it turns to the other. @param {{way: {toggle: () => void}, now: string, other: string}} props */

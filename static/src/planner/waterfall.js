@@ -110,7 +110,7 @@ export function Waterfall() {
     const steps = stepsOf(time);
     return html`
         <${Panel} title="Where the time goes" id="waterfall" head=${html`
-            <p class="key">one step, ${seconds(time.step_s)}</p>
+            <p class="key">one step, ${seconds(time.step_s)}; indented: parts of both above</p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
             <div class="falls"><${Plain} label="Step time by term. Indented rows are parts of the two rows above them."
                 columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}

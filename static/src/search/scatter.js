@@ -196,7 +196,7 @@ function Legend() {
             <li key=${String(value)}><${Mark}><circle cx="7" cy="7" r="5" class="bar tone-${tone}" /><//>${words(value)}</li>`)}
             ${points.value.some(isNarrow) ? html`<li><${Mark}><circle cx="7" cy="7" r="5" class="bar tone-grey narrow" /><//>fits narrowly</li>` : null}
             <li><${Mark}><path class="own" d="M7 1l6 6l-6 6l-6 -6z" /><//>the planner's own</li>
-            <li><${Mark}><path class="rejected" d="M3 3l8 8m0-8l-8 8" /><//>does not work, the nearest of its reason</li>
+            <li><${Mark}><path class="rejected" d="M3 3l8 8m0-8l-8 8" /><//><${Help} of="rejected" /></li>
         </ul>`;
 }
 

@@ -100,7 +100,7 @@ function Table({ list, terms }) {
     /** @param {string} title @param {number} bytes @param {any} [about] */
     const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? names.about.sum} />`;
     return html`
-        <${Plain} tight label="Memory of a device of each stage at the cursor, in ${units.value}"
+        <${Plain} tight label="${names.says.memory}, in ${units.value}"
             columns=${[`Stage, ${units.value}`, ...terms.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
             rows=${list.map(({ stage: of, held }) => {
                 const kept = keptBytes(of, table_s.value);

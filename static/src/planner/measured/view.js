@@ -67,6 +67,7 @@ export const MeasuredRun = worded(() => {
     const step_s = amount(step);
     const giga = amount(peak);
     return html`
+        <p class="muted"><${Help} of="measure" /></p>
         <${Measured} id="measured-step" label="Step time" unit="s" typed=${step} set=${setStep} />
         <${Measured} id="measured-peak" label="Peak reserved" unit=${unit} typed=${peak} set=${setPeak} />
         <ul class="notes">

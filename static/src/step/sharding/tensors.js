@@ -7,6 +7,7 @@ import { memorySize } from "../../state/prefs.js";
 import { Problem } from "../../widgets/problem.js";
 import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
+import { Help } from "../../widgets/words.js";
 import { layersNow } from "./in-use.js";
 import { names } from "../timeline/kinds.js";
 import { Holders } from "./holders.js";
@@ -55,7 +56,7 @@ export function Tensors() {
                 ${answer && html`<span class="muted">${exact(tensors.length)} tensors${next ? " so far" : ""}, ${memorySize(bytesOf(tensors))}</span>`}
             </div>
             ${problem && html`<${Problem} problem=${problem} />`}
-            ${answer && tensors.length === 0 ? html`<p class="muted">No tensor of this device is called so. <kbd>*</kbd> stands for any text.</p>` : null}
+            ${answer && tensors.length === 0 ? html`<p class="muted"><${Help} of="no_tensor" /></p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
                 <${Plain} tight cards label=${names?.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}

@@ -117,8 +117,7 @@ function DeviceRows({ first }) {
         <${Plain} tight label=${names?.says.devices}
             columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
             rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
-                html`<button type="button" class="link" aria-label="Choose rank ${place.rank}"
-                    onClick=${() => { rank.value = place.rank; }}>${place.rank}</button>`,
+                html`<button type="button" class="link" onClick=${() => { rank.value = place.rank; }}>rank ${place.rank}</button>`,
                 place.node, place.local_rank, ...axes.map((name) => place.coordinates[name]),
                 fillWords(place) || "–", doingWords(place.coordinates.pipeline)])} />`;
 }

@@ -74,7 +74,7 @@ function Moments() {
                 ${" "}<b>${seconds(steady_s[1])}</b>, ${percent((steady_s[1] - steady_s[0]) / end_s)} of the step
                 ${" "}<button type="button" onClick=${() => setView(steady_s)}>Show this steady state</button></p>`}
         ${a_s === undefined ? null : html`
-            <p class="readout" data-testid="marked">A ${exact(Number(a_s.toPrecision(6)))} s${b_s === undefined ? ". Move the cursor and press M for B." : html`,
+            <p class="readout" data-testid="marked">A ${exact(Number(a_s.toPrecision(6)))} s${b_s === undefined ? names.says.mark : html`,
                 B ${exact(Number(b_s.toPrecision(6)))} s: <b>${seconds(Math.abs(b_s - a_s))}</b> ${b_s < a_s ? "back" : "on"}, stage ${stageShown.value} then keeps
                 ${` ${memorySize(Math.abs(apart))} ${apart < 0 ? "less" : "more"}`}`}
                 ${" "}<button type="button" onClick=${() => { marks_s.value = []; }}>Remove the marks</button></p>`}`;
