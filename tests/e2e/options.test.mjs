@@ -62,6 +62,17 @@ test('what is said and changes nothing is told', async () => {
     assert.equal(without(staged), undefined);
 });
 
+test('what a framework has not, and is counted nevertheless, is said', async () => {
+    const codes = ({ warnings }) => warnings.map(({ code }) => code);
+    assert.ok(codes(await answered({ workload: { optimizer: 'adamw_8bit' } })).includes('optimizer_support'));
+    assert.ok(!codes(await answered({ workload: { optimizer: 'sgd' } })).includes('optimizer_support'));
+    assert.ok(codes(await answered({ workload: { precision: 'fp8' }, parallelism: { ...flat, zero_stage: 3 } })).includes('quantised_copies_whole'));
+    const layers = [{ name: 'dense', count: 4, parameters: 1e6, activation_bytes: 1e6, forward_flops: 1e9 }];
+    const plain = await accepted({ model: { layers }, workload: { framework: 'ddp', optimizer: 'muon', global_batch_size: 8, micro_batch_size: 1 },
+        cluster: { accelerator, nodes: 1, accelerators_per_node: 8 } });
+    assert.ok(codes(plain).includes('layers_without_shapes'));
+});
+
 test('of stage 2 an all-reduce is shown beside the reduce-scatter', async () => {
     const inputs = ({ time }) => time.terms.find(({ name }) => name === 'data_communication').inputs;
     const two = inputs(await answered({ workload: { framework: 'deepspeed', software: null }, parallelism: { ...flat, zero_stage: 2 } }));
@@ -315,6 +326,8 @@ const hints = [
         '/workload/offload/parameters', /zero_stage 3/],
     ['parameters without what steps on them', { workload: { framework: 'fsdp2', offload: { parameters: 'cpu' } }, parallelism: sharded },
         '/workload/offload/optimizer', /^cpu/],
+    ['more layers rebuilt than there are', { workload: { recompute: { mode: 'full', method: 'block', layers: 999 } } },
+        '/workload/recompute/layers', /^1 to \d+$/],
     ['widths of TransformerEngine', { workload: { precision: 'fp8' } }, '/workload/precision', /^bf16$/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },
         parallelism: sharded }, '/workload/recompute/mode', /full/],

@@ -83,6 +83,12 @@ note_plain(const sl_model *model, sl_estimate *out)
         "a plain layer takes the slower of its FLOPs at the rate of large matrix products and its "
         "bytes at that of streaming kernels, a lower bound: published ResNet-50 runs on A100 take "
         "2.2 to 2.6 times as long");
+    if (out->workload.optimizer == SL_OPTIMIZER_ADAFACTOR ||
+        out->workload.optimizer == SL_OPTIMIZER_MUON)
+        sl_note_add(out, true, "layers_without_shapes",
+                    "a list of layers does not say which are matrices: states of Adafactor are "
+                    "counted as of vectors, 4 bytes a parameter, of Muon as AdamW's, 8: upper "
+                    "bounds");
     if (has_open_outputs(model))
         sl_note_add(
             out, true, "outputs_assumed",

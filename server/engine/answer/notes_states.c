@@ -5,6 +5,7 @@
 #include "engine/placement/adapter.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/states.h"
+#include "engine/price/low_precision.h"
 #include "shardline/plan.h"
 
 /* Buffers that some code has and some has not: said, not counted. */
@@ -191,6 +192,18 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "generated pointwise kernels are priced as fused ones, and the host is taken to be "
             "ahead of "
             "the device");
+    if (framework == SL_FRAMEWORK_MEGATRON && (out->workload.optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
+                                               out->workload.optimizer == SL_OPTIMIZER_ADAMW_4BIT ||
+                                               out->workload.optimizer == SL_OPTIMIZER_ADAFACTOR))
+        sl_note_add(out, true, "optimizer_support",
+                    "Megatron's own optimizers are Adam, SGD and, of late, Muon: this one takes "
+                    "code of yours, and is counted as its library keeps it");
+    if (sl_low_keeps_operands(&out->workload) && out->plan.zero_stage >= 3)
+        sl_note_add(
+            out, true, "quantised_copies_whole",
+            "quantised copies of weights are counted whole on every rank, as TransformerEngine "
+            "keeps them from one micro-batch to the next: an upper bound where Megatron-FSDP lets "
+            "go of them (keep_fp8_transpose_cache off)");
     if (out->workload.optimizer == SL_OPTIMIZER_MUON)
         sl_note_add(out, true, "muon_time",
                     "the products of Muon's orthogonalisation are not priced");

@@ -315,7 +315,8 @@ check_sharding(const sl_question *question, sl_errors *err)
         framework != SL_FRAMEWORK_MEGATRON) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
                        "modules of a block are rebuilt apart by megatron only");
-        sl_hint(err, "none, core_attention, full");
+        sl_hint(err, sl_framework_is_fsdp(framework) ? "none, core_attention, op_sac, full"
+                                                     : "none, core_attention, full");
     }
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
@@ -343,6 +344,13 @@ check_workload(const sl_question *question, sl_errors *err)
                        (unsigned long long)workload->sequence_length,
                        (unsigned long long)workload->document_length);
         sl_hint(err, "1 to %llu", (unsigned long long)workload->sequence_length);
+    }
+    if (workload->recompute_method != SL_RECOMPUTE_EACH &&
+        workload->recompute_layers > question->model->block_count) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/recompute/layers",
+                       "must be at most the %u blocks of the model, got %u",
+                       question->model->block_count, workload->recompute_layers);
+        sl_hint(err, "1 to %u", question->model->block_count);
     }
     if (!workload->optimizer_in_backward)
         return code;
