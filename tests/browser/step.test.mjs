@@ -430,11 +430,12 @@ describe('the time cursor', () => {
 const shardings = async (request, query) => (await fetch(`${server.url}/api/v1/shardings?${query}`, {
     method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) })).json();
 
-/** Whether a line of the colour stands beside a place of the map, on its left or its right. */
-async function isEdged(page, place, colour) {
-    const beside = Array.from({ length: 40 }, (_, at) => place - 20 + at);
-    const found = await Promise.all(beside.map((x) => pixel(page, 'map-lit', { x, y: 30 })));
-    return found.some((each) => each.every((part, at) => part === colour[at]));
+/** Whether an edge of the cell around a place of the map has the colour, and none has another that marks cells. What is chosen is framed beyond its gap, over its neighbours' edges. */
+async function isEdged(page, place, colour, other) {
+    const edges = [-15, -14, -13, -12, 10, 11, 12, 13].map((by) => place + by);
+    const found = await Promise.all(edges.map((x) => pixel(page, 'map-lit', { x, y: 30 })));
+    const has = (wanted) => found.some((each) => each.every((part, at) => part === wanted[at]));
+    return has(colour) && !has(other);
 }
 
 describe('the sharding map', () => {
@@ -500,8 +501,9 @@ describe('the sharding map', () => {
             await drawn(page);
             for (const x of [45, 75])
                 assert.deepEqual(await pixel(page, 'map-lit', { x, y: 30 }), [0, 0, 0], 'nothing covers its colour and its letter');
-            assert.ok(await isEdged(page, 45, await tone(page, 'vermillion')), 'the very slice');
-            assert.ok(await isEdged(page, 75, await tone(page, 'text')), 'another');
+            const [very, any] = [await tone(page, 'vermillion'), await tone(page, 'text')];
+            assert.ok(await isEdged(page, 45, very, any), 'the very slice');
+            assert.ok(await isEdged(page, 75, any, very), 'another');
             await page.mouse.move(5, 5);
             await becomes(async () => (await seen(page.getByTestId('map-readout'))).includes('is held by'), false);
         });
@@ -521,8 +523,7 @@ describe('the sharding map', () => {
             assert.ok(rows.every((row) => row.length === 5));
             await page.getByTestId('groups').getByRole('button', { name: 'tensor', exact: true }).focus();
             await drawn(page);
-            const text = await tone(page, 'text');
-            assert.ok(await isEdged(page, 15, text), 'the neighbour in the node');
+            assert.ok(await isEdged(page, 15, await tone(page, 'text'), await tone(page, 'vermillion')), 'the neighbour in the node');
             assert.notDeepEqual(await pixel(page, 'map-lit', { x: 145, y: 30 }), [0, 0, 0], 'the next node is in another group');
         });
     });

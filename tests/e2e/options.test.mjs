@@ -51,15 +51,20 @@ test('what is said and changes nothing is told', async () => {
     const plain = await answered();
     assert.equal(without(plain), undefined);
     const idle = await answered({
-        workload: { loss: 'parallel' },
         parallelism: { ...flat, context_kind: 'a2a', schedule: 'gpipe', overlap: { p2p: true, tensor: 'bulk' } } });
     const more = await answered({ workload: { offload: { activation_layers: 2 } } });
     assert.match(without(more), /offload\.activation_layers \(activations stay\)/);
     for (const field of ['context_kind (context is 1)', 'schedule (pipeline is 1)', 'overlap.p2p (pipeline is 1)',
-        'overlap.tensor (tensor is 1)', 'loss (tensor is 1)'])
+        'overlap.tensor (tensor is 1)'])
         assert.ok(without(idle).includes(field), `${field}: ${without(idle)}`);
     const staged = await answered({ parallelism: { ...flat, pipeline: 2, data: 4, schedule: 'gpipe', overlap: { p2p: true } } });
     assert.equal(without(staged), undefined);
+});
+
+test('routers multiply in 16 bits: how many experts there are does not matter to fp8', async () => {
+    const odd = { ...mixtral, num_local_experts: 12 };
+    const { resolved } = await answered({ config: odd, workload: { precision: 'fp8' }, parallelism: { ...flat, expert: 4 } });
+    assert.equal(resolved.workload.precision, 'fp8');
 });
 
 test('what a framework has not, and is counted nevertheless, is said', async () => {

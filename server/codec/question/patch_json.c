@@ -54,12 +54,11 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const bool adapter =
         from->adapter.base != to->adapter.base || from->adapter.autocast != to->adapter.autocast;
     const bool loss = from->loss != to->loss;
-    const bool segments = from->expandable_segments != to->expandable_segments;
     const bool sizes = from->sequence_length != to->sequence_length || /* of limits alone */
                        from->global_batch != to->global_batch;
 
     if (!(micro_batch || recompute || attention || accumulation || software || dropout || loss ||
-          segments || adapter || offload || sizes))
+          adapter || offload || sizes))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
@@ -83,8 +82,6 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
         sl_put_bool(writer, "dropout", to->dropout);
     if (loss)
         sl_put_text(writer, "loss", sl_name(&sl_loss_names, to->loss));
-    if (segments)
-        sl_put_bool(writer, "expandable_segments", to->expandable_segments);
     if (adapter)
         adapter_patch_write(writer, &from->adapter, &to->adapter);
     if (offload)

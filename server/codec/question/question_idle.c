@@ -34,12 +34,6 @@ has_one_tensor_rank(const sl_estimate_request *r)
 }
 
 static bool
-has_whole_logits(const sl_estimate_request *r)
-{
-    return has_one_tensor_rank(r) && r->workload.loss == SL_LOSS_PARALLEL;
-}
-
-static bool
 gathers_nothing(const sl_estimate_request *r)
 {
     return sl_framework_replicates(r->workload.framework);
@@ -65,10 +59,9 @@ keeps_activations(const sl_estimate_request *r)
 }
 
 static bool
-has_no_autocast(const sl_estimate_request *r)
+has_narrow_adapters(const sl_estimate_request *r)
 {
-    return r->workload.framework == SL_FRAMEWORK_MEGATRON ||
-           r->workload.framework == SL_FRAMEWORK_DEEPSPEED;
+    return r->workload.adapter.half;
 }
 
 /* "within" is a member of the object, or NULL for the object itself. */
@@ -85,9 +78,8 @@ static const struct {
     {true, "overlap", "param_gather", gathers_nothing, "nothing is gathered"},
     {true, NULL, "fsdp_unit", has_no_units, "not fsdp"},
     {true, NULL, "reshard_after_forward", divides_nothing, "nothing is sharded"},
-    {false, NULL, "loss", has_whole_logits, "tensor is 1"},
     {false, "offload", "activation_layers", keeps_activations, "activations stay"},
-    {false, "adapter", "autocast", has_no_autocast, "the framework casts"},
+    {false, "adapter", "autocast", has_narrow_adapters, "adapters are in 16 bits"},
     {false, "adapter", "sequence_parallel_input_regather", has_one_tensor_rank, "tensor is 1"},
 };
 

@@ -27,7 +27,6 @@ sl_change_name(sl_change_kind kind)
         [SL_CHANGE_RESHARD] = "reshard_after_forward",
         [SL_CHANGE_GRADIENT_SYNC] = "gradient_sync",
         [SL_CHANGE_LOSS] = "loss",
-        [SL_CHANGE_SEGMENTS] = "expandable_segments",
         [SL_CHANGE_OFFLOAD_OPTIMIZER] = "offload",
         [SL_CHANGE_OFFLOAD_ACTIVATIONS] = "offload",
         [SL_CHANGE_ADAPTER_BASE] = "adapter",
@@ -142,8 +141,6 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
         add(to, SL_RESHARD_ALWAYS);
     else if (kind == SL_CHANGE_LOSS)
         add_losses(to, &now->workload);
-    else if (kind == SL_CHANGE_SEGMENTS && !now->workload.expandable_segments)
-        add(to, true);
     else if ((kind == SL_CHANGE_OFFLOAD_OPTIMIZER && !now->workload.offload.optimizer) ||
              (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS && !now->workload.offload.activations))
         add(to, true);
@@ -195,7 +192,6 @@ sl_change_values(const sl_question *question, const sl_combination *now, bool fi
         break;
     case SL_CHANGE_RESHARD:
     case SL_CHANGE_LOSS:
-    case SL_CHANGE_SEGMENTS:
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
     case SL_CHANGE_OFFLOAD_ACTIVATIONS:
     case SL_CHANGE_ADAPTER_BASE:
@@ -253,9 +249,6 @@ sl_change_apply(sl_change change, const sl_question *question, sl_combination *c
         break;
     case SL_CHANGE_LOSS:
         w->loss = (sl_loss)change.value;
-        break;
-    case SL_CHANGE_SEGMENTS:
-        w->expandable_segments = true;
         break;
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
         w->offload.optimizer = true;

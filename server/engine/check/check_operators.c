@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/placement/slice.h"
 #include "engine/price/low_precision.h"
-#include "engine/schedule/schedule.h"
 
 /* A rank holds whole heads, and in Mamba 2 the groups that heads share what they read in; in Mamba
  * 1 that is summed up over the ranks. */
@@ -47,18 +47,25 @@ find_refused(const sl_question *question, uint64_t *wrong)
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
 
-    for (uint32_t k = 0; k < model->kind_count; k++)
-        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
-            const sl_operator *op = &model->kinds[k].operators[i];
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
+        if (layer > 0 && model->layers[layer] == model->layers[layer - 1])
+            continue;
+        for (uint32_t i = 0; i < kind->operator_count; i++) {
+            const sl_operator *op = &kind->operators[i];
             const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
+            /* Of key-value heads that are too few each rank has a whole one: its part is no even
+             * one. */
+            const bool even =
+                op->component != SL_COMPONENT_ATTENTION || model->kv_heads % plan->tensor == 0;
             const uint64_t in = op->inputs / (op->cut == SL_CUT_ROW ? ranks : 1);
-            const uint64_t out = op->outputs / (op->cut == SL_CUT_COLUMN ? ranks : 1);
-            if (op->kind != SL_OPERATOR_MATMUL || op->half || !sl_schedule_is_block(model, k) ||
-                (in % 16 == 0 && out % 8 == 0))
+            const uint64_t out = even ? op->outputs / (op->cut == SL_CUT_COLUMN ? ranks : 1) : 0;
+            if (!sl_slice_may_be_low(op) || (in % 16 == 0 && out % 8 == 0))
                 continue;
             *wrong = in % 16 != 0 ? in : out;
             return op;
         }
+    }
     return NULL;
 }
 

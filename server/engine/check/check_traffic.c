@@ -30,7 +30,7 @@ check_gather_low(const sl_workload *workload, sl_errors *err)
 {
     if (workload->gather != SL_WIRE_FP8 || !sl_framework_is_fsdp(workload->framework) ||
         (workload->framework == SL_FRAMEWORK_FSDP2 && workload->precision == SL_PRECISION_FP8 &&
-         workload->fp8.recipe != SL_RECIPE_ROWWISE))
+         workload->fp8.recipe != SL_RECIPE_ROWWISE && workload->fp8.recipe != SL_RECIPE_BLOCK))
         return SL_OK;
 
     const sl_code code =

@@ -109,7 +109,7 @@ whole_gradients(const sl_memory_case *c, double made, double input)
 
 /* Units as they are computed with. What no rank divides is gathered from nowhere: FSDP 1's no_shard
  * casts a unit when it begins and lets go of it when it ends, in forward as in backward
- * (_flat_param.py, post_reshard); where nothing is cast, as in stage 2 of Megatron, there is no
+ * (_flat_param.py, post_reshard), unless it is as wide already; of stage 2 of Megatron there is no
  * second copy of anything. */
 static void
 measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units *u,
@@ -125,7 +125,8 @@ measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const bool passing = sl_states_reshards(c->workload, c->plan) || !divided;
 
-    if (!divided && kept >= layout->parameter_bytes)
+    if (!divided &&
+        (c->workload->framework != SL_FRAMEWORK_FSDP1 || kept >= layout->parameter_bytes))
         return;
     /* fully_shard does not let go of the last block, since backward begins with it, unless all are
      * told to. */
@@ -176,11 +177,14 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     out->root_made = kept * u->root_made;
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
     const sl_elements block = {.all = u->largest, .routed = u->routed};
-    /* Undivided, what was reduced is the reduction's input itself. */
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     if (c->plan->zero_stage >= 2)
-        out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
-    else if (sl_plan_microbatches(c->workload, c->plan) == 1)
-        out->root_gradients = kept * u->root_made;
+        return;
+    /* Undivided, what is reduced becomes the gradient itself: the copy, or what autograd made. */
+    const double made = copied ? kept : 0.0;
+    out->backward_gradients = kept * head + made * u->largest_made;
+    out->backward_reduced = (copied ? reduced : kept) * u->largest;
+    out->root_gradients = made * u->root_made;
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is

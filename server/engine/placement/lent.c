@@ -31,8 +31,10 @@ sl_check_lent(const sl_question *question, sl_errors *err)
     if (workload->offload.optimizer || workload->offload.parameters) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/offload",
                        "states of dp in the host's memory are not modelled");
-        sl_hint(err, "leave it out, or framework deepspeed with zero_stage 2, or framework fsdp2 "
-                     "with zero_stage 3");
+        sl_hint(err,
+                "leave it out, or framework deepspeed with zero_stage %u, or framework fsdp2 "
+                "with zero_stage 3",
+                workload->offload.parameters ? 3U : 2U);
     }
     return code;
 }

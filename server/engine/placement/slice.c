@@ -247,13 +247,17 @@ sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double r
     return elements > 0.0 ? ceil(rows / ranks) * (elements / rows) : 0.0;
 }
 
+bool
+sl_slice_may_be_low(const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_MATMUL && op->cut != SL_CUT_VOCABULARY && !op->half &&
+           (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
+}
+
 sl_precision
 sl_slice_precision(const sl_slice *slice, const sl_operator *op)
 {
-    const bool linear = op->kind == SL_OPERATOR_MATMUL && op->cut != SL_CUT_VOCABULARY &&
-                        (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
-
-    if (!sl_precision_is_low(slice->precision) || (linear && !op->half))
+    if (!sl_precision_is_low(slice->precision) || sl_slice_may_be_low(op))
         return slice->precision;
     return SL_PRECISION_BF16;
 }

@@ -39,6 +39,7 @@ export function leftOut({ workload, parallelism }, { name, frameworks, precision
         !precisions.includes(precision) && `precision ${precision}`,
         recomputes && !recomputes.includes(recompute) && `recomputation ${recompute}`,
         schedules && pipeline > 1 && !schedules.includes(schedule) && `the schedule ${schedule}`,
+        workload.expandable_segments && "expandable_segments",
         optimizer !== "adamw" && `the optimizer ${optimizer}, which this file names otherwise or not at all`,
         ...moved.map(([state, place]) => `${state} in the memory of the ${place}`),
     ].filter(Boolean).map((what) => `Left out: ${what}.`);

@@ -52,10 +52,10 @@ export function paintCells(context, cells, places, alike, faces) {
     context.textAlign = "left";
 }
 
-/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number} at @param {number} line */
+/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number} at @param {number} line  its width, below 0 within the cell */
 function outline(context, cells, at, line) {
     const side = cells.cell - cells.space;
-    context.lineWidth = line;
+    context.lineWidth = Math.abs(line);
     context.strokeRect(cells.x[at] - line / 2, cells.y[at] - line / 2, side + line, side + line);
 }
 
@@ -102,12 +102,12 @@ export function paintLit(context, cells, { lit, moves, chosen, pointed }) {
         context.globalAlpha = 0.72;
         context.fillRect(0, 0, cells.width, cells.height);
         context.globalAlpha = 1;
-        context.lineWidth = 2;
+        const line = Math.min(2, side / 3);
         for (const at of lit.all) {
             /* In its own colour, with its letter, and edged within: beside it may be another. */
             context.clearRect(cells.x[at], cells.y[at], side, side);
             context.strokeStyle = colour(lit.same.has(at) ? "vermillion" : "text");
-            context.strokeRect(cells.x[at] + 1, cells.y[at] + 1, side - 2, side - 2);
+            outline(context, cells, at, -line);
         }
         context.strokeStyle = colour("text");
         context.lineWidth = 1;
