@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { accelerate } from '../../static/src/launch/accelerate.js';
 import { deepspeed } from '../../static/src/launch/deepspeed.js';
 import { megatron } from '../../static/src/launch/megatron.js';
+import { slurm } from '../../static/src/launch/slurm.js';
 import { torchtitan } from '../../static/src/launch/torchtitan.js';
 import { calibrate } from '../../static/src/planner/measured/calibrate.js';
 import { rowsOf, symbolsOf } from '../../static/src/planner/ranks.js';
@@ -219,6 +220,11 @@ describe('a launcher', () => {
             for (const what of [/muon/, /nvfp4/, /activations in the memory of the cpu/])
                 assert.match(said, what, write.name);
         }
+        const grown = resolved({ workload: { expandable_segments: true } });
+        for (const write of [megatron, deepspeed, torchtitan, accelerate])
+            assert.match(notes(write(grown)), /expandable_segments/, write.name);
+        assert.match(slurm(grown).text, /^export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True$/m);
+        assert.doesNotMatch(slurm(odd).text, /ALLOC_CONF/);
         assert.match(notes(megatron(odd)), /op_sac/);
         assert.match(notes(accelerate(odd)), /op_sac/);
         assert.deepEqual(JSON.parse(deepspeed(odd).text).zero_optimization.offload_optimizer, { device: 'cpu' });

@@ -342,6 +342,17 @@ describe('the figures', () => {
         });
     });
 
+    it('have both ends of a range in one unit', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            await start(tab, 'llama-70b');
+            const { answer } = await answering(tab, () => type(tab.page, 'globalBatch', '1792'));
+            const [low_s, high_s] = answer.interval.step_s;
+            assert.ok(low_s < 120 && high_s > 120, 'by itself each would have its own');
+            const [, low, high] = /range ([\d.]+) – ([\d.]+) min/.exec((await seen(tab.page.getByTestId('step'))).replaceAll(' min –', ' –'));
+            assert.ok(Math.abs(60 * low - low_s) < 0.05 * low_s && Math.abs(60 * high - high_s) < 0.05 * high_s, `${low} – ${high}`);
+        });
+    });
+
     it('say what a run over weeks takes, once its tokens are known', async () => {
         await inTab(browser, server, {}, async (tab) => {
             await start(tab, 'llama-70b');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
+import { mergePatch } from './lib/merge.mjs';
 import { accelerator, estimate, llama, mixtral } from './lib/fixtures.mjs';
 
 const client = await clientOfFile();
@@ -46,19 +47,40 @@ test('a type that the framework does not gather in is refused with what it has',
     assert.match(fault.hint, /bf16/);
 });
 
-test('what is said and changes nothing is told', async () => {
-    const without = (answer) => answer.assumptions.find(({ code }) => code === 'fields_without_effect')?.message;
-    const plain = await answered();
-    assert.equal(without(plain), undefined);
-    const idle = await answered({
-        parallelism: { ...flat, context_kind: 'a2a', schedule: 'gpipe', overlap: { p2p: true, tensor: 'bulk' } } });
-    const more = await answered({ workload: { offload: { activation_layers: 2 } } });
-    assert.match(without(more), /offload\.activation_layers \(activations stay\)/);
-    for (const field of ['context_kind (context is 1)', 'schedule (pipeline is 1)', 'overlap.p2p (pipeline is 1)',
-        'overlap.tensor (tensor is 1)'])
-        assert.ok(without(idle).includes(field), `${field}: ${without(idle)}`);
+/** Fields that change nothing, by what the note says of each: what a request has without it, and the field. */
+const lora = { kind: 'finetuning', adapter: { method: 'lora', rank: 8, dtype: 'bf16' } };
+const replicas = { framework: 'ddp', software: null };
+const idle = {
+    'context_kind (context is 1)': [{ parallelism: flat }, { parallelism: { context_kind: 'a2a' } }],
+    'schedule (pipeline is 1)': [{ parallelism: flat }, { parallelism: { schedule: 'gpipe' } }],
+    'overlap.p2p (pipeline is 1)': [{ parallelism: flat }, { parallelism: { overlap: { p2p: false } } }],
+    'overlap.tensor (tensor is 1)': [{ parallelism: flat }, { parallelism: { overlap: { tensor: 'userbuffer' } } }],
+    'overlap.param_gather (nothing is gathered)': [{ workload: replicas, parallelism: { ...flat, zero_stage: 0 } },
+        { parallelism: { overlap: { param_gather: false } } }],
+    'fsdp_unit (not fsdp)': [{ parallelism: flat }, { parallelism: { fsdp_unit: 'block' } }],
+    'reshard_after_forward (nothing is sharded)': [{ workload: { framework: 'fsdp1', software: null }, parallelism: { ...flat, zero_stage: 0 } },
+        { parallelism: { reshard_after_forward: true } }],
+    'offload.activation_layers (activations stay)': [{ parallelism: flat }, { workload: { offload: { activation_layers: 2 } } }],
+    'adapter.autocast (adapters are in 16 bits)': [{ workload: { ...replicas, ...lora }, parallelism: { ...flat, zero_stage: 0 } },
+        { workload: { adapter: { autocast: true } } }],
+    'adapter.sequence_parallel_input_regather (tensor is 1)': [{ workload: lora, parallelism: flat },
+        { workload: { adapter: { sequence_parallel_input_regather: true } } }],
+};
+
+for (const [said, [parts, field]] of Object.entries(idle)) {
+    test(`what is said and changes nothing is told, and changes nothing: ${said}`, async () => {
+        const told = (answer) => answer.assumptions.find(({ code }) => code === 'fields_without_effect')?.message ?? '';
+        const request = estimate(parts);
+        const [without, withField] = [await accepted(request), await accepted(mergePatch(request, field))];
+        assert.ok(told(withField).includes(said) && !told(without).includes(said), told(withField));
+        assert.deepEqual([withField.memory, withField.time, withField.communication, withField.interval],
+            [without.memory, without.time, without.communication, without.interval]);
+    });
+}
+
+test('what is said and changes something is not', async () => {
     const staged = await answered({ parallelism: { ...flat, pipeline: 2, data: 4, schedule: 'gpipe', overlap: { p2p: true } } });
-    assert.equal(without(staged), undefined);
+    assert.ok(!staged.assumptions.some(({ code }) => code === 'fields_without_effect'));
 });
 
 test('routers multiply in 16 bits: how many experts there are does not matter to fp8', async () => {

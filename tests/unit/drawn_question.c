@@ -222,6 +222,7 @@ draw_workload(sl_workload *w, const sl_model *model)
         w->fp8 = (sl_fp8){(sl_recipe)draw(SL_RECIPE_COUNT),
                           goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3)};
     w->optimizer_in_backward = goes_with(is_fsdp(w)) && once_in(6);
+    w->expandable_segments = once_in(4);
     w->reduce = once_in(3) ? (sl_wire)draw(SL_WIRE_FP16) : SL_WIRE_DEFAULT;
     w->gather =
         goes_with(is_fsdp(w)) && once_in(3) ? (sl_wire)draw(SL_WIRE_COUNT) : SL_WIRE_DEFAULT;
@@ -356,8 +357,6 @@ sl_draw_question(uint64_t number, sl_drawn *out)
     q.nodes_fixed = once_in(2);
     if (once_in(8))
         q.unknown = draw_unknown(&q);
-    q.workload.expandable_segments =
-        once_in(4); /* the last: the questions before it stay what they were */
     out->question = q;
 }
 

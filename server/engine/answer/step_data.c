@@ -250,6 +250,31 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
     d->first_s = first * d->gather_s * rounds.starts / d->gathered;
 }
 
+/* Reductions of a whole step: of what is dense and of what is routed, and for each tensor apart where
+ * a release reduces by lists. */
+static double
+reduce_all_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
+             const sl_holding *holding, double pieces, double routed, double bytes)
+{
+    const sl_lists lists = sl_lists_count(c, &holding->stage);
+
+    return groups->rounds.reduces *
+           (over_data_s(groups, kind, pieces, (1.0 - routed) * bytes, routed * bytes) +
+            sl_lists_reduce_s(c, lists.reduced, groups->shard.ranks, bytes));
+}
+
+/* Groups whose gradients are summed up whole: some courses draw stage 2 so. */
+static sl_data_groups
+summed_whole(const sl_memory_case *c, const sl_data_groups *groups)
+{
+    sl_data_groups whole = *groups;
+
+    sl_transfer_prepare(c->cluster, &whole.shard, true, &whole.dense);
+    if (c->question->model->experts > 0)
+        sl_transfer_prepare(c->cluster, &whole.experts, true, &whole.routed);
+    return whole;
+}
+
 /* What travels, and of that what lies under nothing. */
 static void
 measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t r, sl_data_time *d)
@@ -280,10 +305,13 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
-        rounds.reduces * (over_data_s(groups, groups->reduce, edges.reduces,
-                                      (1.0 - routed) * reduce_bytes, routed * reduce_bytes) +
-                          sl_lists_reduce_s(c, sl_lists_count(c, &holding->stage).reduced,
-                                            groups->shard.ranks, reduce_bytes));
+        reduce_all_s(c, groups, groups->reduce, holding, edges.reduces, routed, reduce_bytes);
+    d->all_reduce_s = 0.0;
+    if (c->explained && c->plan->zero_stage == 2) {
+        const sl_data_groups whole = summed_whole(c, groups);
+        d->all_reduce_s = reduce_all_s(c, &whole, SL_COLLECTIVE_ALL_REDUCE, holding, edges.reduces,
+                                       routed, reduce_bytes);
+    }
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d->replica_bytes = rounds.reduces * part;
@@ -344,26 +372,6 @@ sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const s
 
     measure_rank(c, groups, t, r, 0.0, drained_s, &d);
     return d;
-}
-
-/* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
- * gradients. */
-double
-sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
-{
-    const sl_model *model = c->question->model;
-    const sl_plan *plan = c->plan;
-
-    if (!model->tied || !sl_schedule_ends_apart(plan))
-        return 0.0;
-
-    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-
-    assert(embedding->tensor_count >= 1);
-    const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
-    const sl_layout layout = sl_states_layout(c->workload, &table);
-    *bytes = table.all * sl_states_summed_bytes(&layout);
-    return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }
 
 static void
@@ -514,19 +522,6 @@ find_last(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_M
     }
 }
 
-/* Of stage 2, which some courses draw with an all-reduce: what that would take [s]; it is no part of
- * the step. */
-static double
-all_reduce_instead_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *d)
-{
-    const double pieces = d->streams * d->reduces;
-
-    if (!c->explained || c->plan->zero_stage != 2 || groups->shard.ranks <= 1.0 || pieces <= 0.0)
-        return 0.0;
-    return pieces * sl_collective_s(c->cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->shard,
-                                    d->travels * d->reduce_bytes / pieces);
-}
-
 void
 sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
              const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
@@ -570,8 +565,7 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
                 {"parameter_s", worst.gather_s}, {"parameter_exposed_s", worst.gather_exposed_s},
                 {"tied_embedding_s", tied_s}, {"members_per_node", groups.shard.members_per_node},
                 {"nodes", groups.shard.nodes}, {"gradient_last_s", worst.last_s},
-                {"parameter_first_s", worst.first_s},
-                {"all_reduce_instead_s", all_reduce_instead_s(c, &groups, &worst)});
+                {"parameter_first_s", worst.first_s}, {"all_reduce_instead_s", worst.all_reduce_s});
     if (!c->explained)
         return;
     /* Where one rank has a copy of the states, only experts are on others too. */

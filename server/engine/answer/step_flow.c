@@ -458,6 +458,8 @@ sl_step_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
         data->gather_exposed_s = sl_smaller(all_s, waits_s(&f, m, false, &all));
     }
     data->reduce_exposed_s = all_s - data->gather_exposed_s;
+    /* To the bit the sum of both, as it is of a plan that is not explained. */
+    data->gather_exposed_s = all_s - data->reduce_exposed_s;
 }
 
 double

@@ -78,6 +78,7 @@ typedef struct sl_data_time {
     double reduce_s, gather_s, replica_s, copy_s;
     double gathered; /* how often, of all parameters: rounds.gathers but for what stays gathered */
     double fetch_s;  /* of gather_s, up from the host */
+    double all_reduce_s; /* in place of reduce_s, of stage 2 where it is explained: no part of it */
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduces, gathers; /* pieces of them ... */
     double streams;          /* ... each, where experts travel apart, over ranks of their own */

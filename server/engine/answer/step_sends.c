@@ -56,6 +56,26 @@ sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collecti
     return sl_larger(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
 }
 
+/* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
+ * gradients. */
+double
+sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
+{
+    const sl_model *model = c->question->model;
+    const sl_plan *plan = c->plan;
+
+    if (!model->tied || !sl_schedule_ends_apart(plan))
+        return 0.0;
+
+    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
+
+    assert(embedding->tensor_count >= 1);
+    const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
+    const sl_layout layout = sl_states_layout(c->workload, &table);
+    *bytes = table.all * sl_states_summed_bytes(&layout);
+    return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
+}
+
 /* With the gather that follows it where the release splits the hidden state over the tensor group
  * for the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients
  * by the other. */

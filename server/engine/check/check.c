@@ -315,8 +315,7 @@ check_sharding(const sl_question *question, sl_errors *err)
         framework != SL_FRAMEWORK_MEGATRON) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
                        "modules of a block are rebuilt apart by megatron only");
-        sl_hint(err, sl_framework_is_fsdp(framework) ? "none, core_attention, op_sac, full"
-                                                     : "none, core_attention, full");
+        sl_hint(err, "none, core_attention, op_sac, full");
     }
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {

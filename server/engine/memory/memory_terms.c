@@ -291,7 +291,7 @@ sl_rank_usable_bytes(const sl_accelerator *part)
                                                      : 0;
 }
 
-/* "removes most": the share of allocated bytes that is left, and how much it may be. */
+/* Of expandable segments: taken by hand, as tests/accuracy/constants.csv says. */
 static const double expandable_ratio = 1.03;
 static const double expandable_high_ratio = 1.06;
 

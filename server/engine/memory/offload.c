@@ -199,8 +199,10 @@ sl_check_offload(const sl_question *question, sl_errors *err)
     const sl_code parameters = check_parameters(question, stage_open, err);
     const sl_code optimizer = check_optimizer(question, stage_open, err);
 
-    if (leaving != SL_OK || parameters != SL_OK || optimizer != SL_OK)
-        return leaving != SL_OK ? leaving : parameters != SL_OK ? parameters : optimizer;
+    const sl_code first = leaving != SL_OK ? leaving : parameters != SL_OK ? parameters : optimizer;
+
+    if (first != SL_OK)
+        return first;
     if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
         (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
          (stage_open || question->plan.zero_stage == 3)))

@@ -32,7 +32,7 @@ typedef struct sl_rank_bytes {
     double block_elements; /* of the largest */
     double head_elements;  /* of the head's matrix on this rank */
     double table_elements; /* of a tied table that both ends of the rank share, else 0 */
-    double looked_up;      /* of an embedding that is no head as well: no product reads it */
+    double looked_up;      /* of an untied embedding: no product reads it */
     double graph_buffers;
     double offloaded; /* of blocks_saved, what is in the host's memory */
 } sl_rank_bytes;
@@ -112,9 +112,9 @@ typedef struct sl_fragmentation {
 } sl_fragmentation;
 
 /**
- * The software profile's; of expandable segments no more than 1.03, and up to 1.06. They were read of
- * no table: of all that is published only that a run that failed by fragmentation went on with them
- * (Megatron-Bridge, Llama 3 70B on 32 H100).
+ * The software profile's; of expandable segments no more than 1.03, and up to 1.06: nobody measured
+ * either. Published is that a run which failed by fragmentation went on with them (Megatron-Bridge,
+ * Llama 3 70B on 32 H100).
  */
 sl_fragmentation sl_rank_fragmentation(const sl_memory_case *c);
 

@@ -170,21 +170,23 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     }
     out->root_segments += reduced * u->root;
     out->head_gradients = kept * head;
-    out->backward_gradients =
-        kept * head + whole_gradients(c, kept * u->largest_made, reduced * u->largest);
     out->root_let_go = sl_smaller(out->root_bytes, reduced * u->root);
-    out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
     out->root_made = kept * u->root_made;
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
-    const sl_elements block = {.all = u->largest, .routed = u->routed};
-    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
-    if (c->plan->zero_stage >= 2)
+    if (c->plan->zero_stage < 2) {
+        /* Undivided, what is reduced becomes the gradient itself: the copy, or what autograd
+         * made. */
+        const double made = copied ? kept : 0.0;
+        out->backward_gradients = kept * head + made * u->largest_made;
+        out->backward_reduced = (copied ? reduced : kept) * u->largest;
+        out->root_gradients = made * u->root_made;
         return;
-    /* Undivided, what is reduced becomes the gradient itself: the copy, or what autograd made. */
-    const double made = copied ? kept : 0.0;
-    out->backward_gradients = kept * head + made * u->largest_made;
-    out->backward_reduced = (copied ? reduced : kept) * u->largest;
-    out->root_gradients = made * u->root_made;
+    }
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    out->backward_gradients =
+        kept * head + whole_gradients(c, kept * u->largest_made, reduced * u->largest);
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
+    out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is

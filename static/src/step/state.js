@@ -9,7 +9,7 @@ import * as api from "../state/api.js";
 import { pause } from "./cursor.js";
 import { pattern, rank, tab } from "../state/look.js";
 import { answer, asProblem, follow, requestText } from "../state/store.js";
-import { fetchTimeline } from "./timeline/kinds.js";
+import { fetchTimeline, withNames } from "./timeline/kinds.js";
 
 /** About 20 MB of answer. */
 export const MOST_SPANS = 300_000;
@@ -75,7 +75,7 @@ export const timeline = answerTo(() => asked.value, (of, abort) => {
 });
 
 /** Places of ranks and the parallel groups. */
-export const places = answerTo(() => asked.value, (of, abort) => api.postSharding(JSON.parse(of), { limit: 1 }, abort));
+export const places = answerTo(() => asked.value, (of, abort) => withNames(api.postSharding(JSON.parse(of), { limit: 1 }, abort)));
 
 /** A page of what the chosen device holds. @param {Record<string, any>} more @param {AbortSignal} [abort] */
 function heldPage(more, abort) {

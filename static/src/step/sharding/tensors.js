@@ -36,7 +36,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
 
 /** @param {{units: Api.FlatUnit[]}} props */
 function Units({ units }) {
-    const caption = names?.says.units;
+    const caption = names.says.units;
     return units.length === 0 ? null : html`
         <${Plain} tight cards label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
             rows=${units.map(({ name, elements, shards }) => [html`<code>${name}</code>`, exact(elements), exact(shards[0].offset),
@@ -58,7 +58,7 @@ export function Tensors() {
             ${problem && html`<${Problem} problem=${problem} />`}
             ${answer && tensors.length === 0 ? html`<p class="muted"><${Help} of="no_tensor" /></p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
-                <${Plain} tight cards label=${names?.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
+                <${Plain} tight cards label=${names.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}
             <${Holders} /><${Units} units=${units} />
             ${next && html`<p class="more"><button type="button" onClick=${fetchMore}>More</button></p>`}

@@ -114,7 +114,7 @@ const firstRow = signal(0);
 function DeviceRows({ first }) {
     const axes = [...sizes.value.keys()];
     return html`
-        <${Plain} tight label=${names?.says.devices}
+        <${Plain} tight label=${names.says.devices}
             columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
             rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
                 html`<button type="button" class="link" onClick=${() => { rank.value = place.rank; }}>rank ${place.rank}</button>`,

@@ -1,5 +1,5 @@
 /**
- * How the parts of a step are called and drawn: data of names.json, which comes with the first timeline.
+ * How the parts of a step are called and drawn: data of names.json, which comes with the first answer about a step.
  *
  * @typedef {{label: string, tone: string, hatched?: boolean, letter: string}} KindLook  a tone as elsewhere on the page, a hatch
  *   where two kinds share one, a letter where there is room for it
@@ -18,13 +18,15 @@ import file from "../names.json";
  */
 export let names = null;
 
-/** A simulated step, and what its parts are called. @param {any} request @param {any} filter @param {AbortSignal} abort */
-export async function fetchTimeline(request, filter, abort) {
-    const [timeline, found] = await Promise.all([api.postTimeline(request, filter, abort),
-        names ?? api.fetchAsset(new URL(String(file), import.meta.url))]);
+/** An answer about a step, and what its parts are called. @template T @param {Promise<T>} asked @returns {Promise<T>} */
+export async function withNames(asked) {
+    const [answer, found] = await Promise.all([asked, names ?? api.fetchAsset(new URL(String(file), import.meta.url))]);
     names = found;
-    return timeline;
+    return answer;
 }
+
+/** A simulated step. @param {any} request @param {any} filter @param {AbortSignal} abort */
+export const fetchTimeline = (request, filter, abort) => withNames(api.postTimeline(request, filter, abort));
 
 /** @param {string} name @returns {KindLook} */
 export function kindLook(name) {
