@@ -47,7 +47,9 @@ typedef struct sl_memory {
     uint64_t usable_bytes;
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
-    uint64_t host_bytes_per_node; /* of the node with the fullest ranks */
+    uint64_t host_bytes_per_node;       /* of the node with the fullest ranks */
+    uint64_t host_high_bytes_per_node;  /* with half as much again for DeepSpeed's buffers */
+    uint64_t host_start_bytes_per_node; /* while the model is built, outside of zero.Init */
     uint64_t nvme_bytes_per_node;
     int64_t headroom_bytes; /* usable less device total, where least is left */
     uint32_t binding;       /* index into ranks */

@@ -196,6 +196,7 @@ typedef struct sl_offload {
     bool optimizer_on_nvme; /* further on, on disks: the host's memory has buffers of it */
     bool parameters_on_nvme;
     uint32_t activation_layers; /* blocks of a stage whose activations leave, if any do; 0 = all */
+    double optimizer_fraction;  /* of what it steps on, if it leaves, by elements; 0 = all */
 } sl_offload;
 
 /** Bytes per parameter; negative = what framework and precision say. */

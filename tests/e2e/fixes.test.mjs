@@ -73,3 +73,23 @@ test('what DDP or DP holds whole may be sharded instead, unless the request says
         assert.deepEqual(await ways({ workload: { profile: { step_overhead_s: 0.01 } } }), []);
     }
 });
+
+test('of Megatron\'s optimizer no more leaves than has to', async () => {
+    const request = estimate({ config: { ...llama, hidden_size: 4096, intermediate_size: 11008, num_hidden_layers: 32, vocab_size: 32000 },
+        workload: { framework: 'megatron', recompute: 'full', global_batch_size: 512 }, cluster: { nodes: 1 },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 1 } });
+    const { memory } = (await ask(request)).json;
+    const states = memory.ranks[0].terms
+        .filter(({ name }) => name === 'master_weights' || name === 'optimizer').reduce((sum, { bytes }) => sum + bytes, 0);
+    /* What a full device cannot give back. */
+    const needed = memory.peak_allocated_bytes + memory.device_total_bytes - memory.peak_reserved_bytes;
+    const ofShare = async (share) => {
+        const { json } = await ask(mergePatch(request, { cluster: { memory_bytes: Math.ceil(needed - share * states), reserved_bytes: 0 } }));
+        assert.equal(json.fits, false);
+        return json.binding.fixes.find(({ what, with: other }) => what === 'offload' && other === null)?.change.workload.offload;
+    };
+    for (const [share, fraction] of [[0.2, 0.25], [0.4, 0.5], [0.7, 0.75], [0.9, undefined]]) {
+        const offload = await ofShare(share);
+        assert.deepEqual([offload?.optimizer, offload?.optimizer_fraction], ['cpu', fraction], `${share} of the states too much`);
+    }
+});

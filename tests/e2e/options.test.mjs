@@ -61,6 +61,7 @@ const idle = {
     'reshard_after_forward (nothing is sharded)': [{ workload: { framework: 'fsdp1', software: null }, parallelism: { ...flat, zero_stage: 0 } },
         { parallelism: { reshard_after_forward: true } }],
     'offload.activation_layers (activations stay)': [{ parallelism: flat }, { workload: { offload: { activation_layers: 2 } } }],
+    'offload.optimizer_fraction (the optimizer stays)': [{ parallelism: flat }, { workload: { offload: { optimizer_fraction: 0.5 } } }],
     'adapter.autocast (adapters are in 16 bits)': [{ workload: { ...replicas, ...lora }, parallelism: { ...flat, zero_stage: 0 } },
         { workload: { adapter: { autocast: true } } }],
     'adapter.sequence_parallel_input_regather (tensor is 1)': [{ workload: lora, parallelism: flat },
@@ -275,12 +276,40 @@ test('states on disks are counted, and their time is said to be open', async () 
     await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
 });
 
+test('what hosts have no room for is told', async () => {
+    const kept = { workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'cpu' } },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 2 } };
+    const told = async (host_memory_bytes) => (await answered({ ...kept, cluster: { host_memory_bytes } }))
+        .warnings.map(({ code }) => code).filter((code) => code.startsWith('host_memory'));
+    const { host_bytes_per_node: least, host_high_bytes_per_node: high, host_start_bytes_per_node: start } =
+        (await answered(kept)).memory;
+    assert.equal(high, 1.5 * least);
+    assert.equal(start, 2 * least); /* 8 times 4 N, of 16 N */
+    assert.deepEqual(await told(start), []);
+    assert.deepEqual(await told(start - 1), ['host_memory_at_start']);
+    assert.deepEqual(await told(high - 1), ['host_memory_tight', 'host_memory_at_start']);
+    assert.deepEqual(await told(least - 1), ['host_memory_exceeded', 'host_memory_at_start']);
+});
+
+test('a fraction of the optimizer leaves, of Megatron\'s', async () => {
+    const offload = { optimizer: 'cpu', optimizer_fraction: 0.5 };
+    const { resolved, assumptions, memory } = await answered({ workload: { offload } });
+    assert.equal(resolved.workload.offload.optimizer_fraction, 0.5);
+    assert.ok(assumptions.some(({ code }) => code === 'optimizer_fraction_whole'));
+    assert.equal(memory.host_high_bytes_per_node, memory.host_bytes_per_node);
+    await refused({ workload: { offload: { ...offload, optimizer_fraction: 0 } } },
+        '/workload/offload/optimizer_fraction', 'out_of_range');
+    await refused({ workload: { framework: 'fsdp2', software: null, offload }, parallelism: flat },
+        '/workload/offload/optimizer_fraction', 'not_modelled');
+});
+
 const alone = { tensor: 1, sequence: null, pipeline: 1, data: 8, zero_stage: 0 };
 const sharded = { ...alone, zero_stage: 3 };
 const settled = {
     'what Megatron does': {},
     'what is left open': { workload: { framework: null, precision: null, recompute: null,
         attention: null, micro_batch_size: null }, parallelism: { sequence: null, zero_stage: null, data: null } },
+    'half an optimizer': { workload: { offload: { optimizer: 'cpu', optimizer_fraction: 0.5 } } },
     'segments that grow': { workload: { expandable_segments: true } },
     'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
     'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },

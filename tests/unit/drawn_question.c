@@ -188,6 +188,8 @@ draw_offload(sl_workload *w)
     offload->activation_layers = offload->activations && once_in(2) ? 1 : 0;
     offload->optimizer_on_nvme = disks && offload->optimizer && once_in(2);
     offload->parameters_on_nvme = disks && offload->parameters && once_in(2);
+    if (goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && offload->optimizer && once_in(2))
+        offload->optimizer_fraction = 0.25;
 }
 
 static void

@@ -186,14 +186,15 @@ memory_is_that_of_the_fullest_rank_with_every_term_explained(void)
     read_request(&a, plain);
     sl_estimate *const e = handmade(&a.request);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    CU_ASSERT_TRUE(holds(
-        &a,
-        "\"fits\":false,\"fits_certain\":true,\"memory\":{\"capacity_bytes\":100,"
-        "\"usable_bytes\":90,\"peak_allocated_bytes\":81,"
-        "\"peak_reserved_bytes\":91,\"device_total_bytes\":100,"
-        "\"headroom_bytes\":-10,\"binding_rank\":8,"
-        "\"host_bytes_per_node\":0,\"nvme_bytes_per_node\":0,\"ranks\":[{\"role\":\"first stage\","
-        "\"rank\":0,\"count\":8,"));
+    CU_ASSERT_TRUE(holds(&a,
+                         "\"fits\":false,\"fits_certain\":true,\"memory\":{\"capacity_bytes\":100,"
+                         "\"usable_bytes\":90,\"peak_allocated_bytes\":81,"
+                         "\"peak_reserved_bytes\":91,\"device_total_bytes\":100,"
+                         "\"headroom_bytes\":-10,\"binding_rank\":8,"
+                         "\"host_bytes_per_node\":0,\"host_high_bytes_per_node\":0,"
+                         "\"host_start_bytes_per_node\":0,\"nvme_bytes_per_node\":0,\"ranks\":[{"
+                         "\"role\":\"first stage\","
+                         "\"rank\":0,\"count\":8,"));
     CU_ASSERT_TRUE(holds(&a, "{\"name\":\"parameters\",\"what\":\"of the model\",\"bytes\":60,"
                              "\"lifetime\":\"persistent\",\"formula\":\""));
     CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"n\":30},\"source\":\""));

@@ -180,6 +180,70 @@ parameters_leave_with_what_steps_on_them(void)
     expect_fault(&q, optimizer, "needs_sharding"); /* no ZeRO, no ZeRO-Offload */
 }
 
+/* Half of the optimizer leaves: its states, master weights and a copy of gradients. */
+static void
+a_fraction_of_the_optimizer_leaves(void)
+{
+    static const double fractions[] = {0.0, 0.5, 1.0};
+    sl_question q = ask(0, 1e12);
+    double master[3], states[3], gradients[3], host[3], seconds[3];
+
+    for (uint32_t i = 0; i < 3; i++) {
+        q.workload.offload = (sl_offload){.optimizer = i > 0, .optimizer_fraction = fractions[i]};
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        const sl_rank_memory *rank = &answer->memory.ranks[0];
+        master[i] = sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS);
+        states[i] = sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES);
+        gradients[i] = sl_fixture_bytes(rank, SL_TERM_GRADIENTS);
+        host[i] = (double)answer->memory.host_bytes_per_node;
+        seconds[i] = sl_fixture_seconds(answer, SL_TERM_OPTIMIZER_STEP);
+    }
+    sl_expect_near(master[1], master[0] / 2.0, 1e-8, "master weights");
+    sl_expect_near(states[1], states[0] / 2.0, 1e-8, "states");
+    CU_ASSERT_TRUE(master[2] == 0.0 && states[2] == 0.0);
+    sl_expect_near(gradients[1], gradients[0], 1e-12, "gradients stay");
+    CU_ASSERT_EQUAL(host[0], 0.0);
+    sl_expect_near(host[1], (master[0] + states[0] + master[0]) / 2.0, 1e-8, "4 + 8 + 4 bytes");
+    sl_expect_near(host[2], 2.0 * host[1], 1e-8, "all");
+    /* The device steps on its half meanwhile, in less time. */
+    sl_expect_near(seconds[2], 2.0 * seconds[1], 1e-9, "the host's half");
+    CU_ASSERT_TRUE(seconds[0] < seconds[1]);
+}
+
+/* Where the device is the slower it decides. */
+static void
+who_steps_longer_decides(void)
+{
+    sl_question q = ask(0, 1e12);
+
+    q.workload.offload = (sl_offload){.optimizer = true, .optimizer_fraction = 0.01};
+    cluster.accelerator.memory_bytes_per_s = 1e10;
+    const double slow = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP);
+    cluster.accelerator.memory_bytes_per_s = 5e9;
+    const double slower = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP);
+    sl_expect_near(slower, 2.0 * slow, 1e-3, "0.99 of it on the device");
+}
+
+static void
+a_fraction_is_megatrons(void)
+{
+    static const char pointer[] = "/workload/offload/optimizer_fraction";
+    sl_question q = ask(0, 1e12);
+    sl_errors err = {0};
+
+    q.workload.offload = (sl_offload){.optimizer = true, .optimizer_fraction = 0.5};
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].pointer, pointer, "pointer");
+    sl_expect_text(err.list[0].rule, "not_modelled", "rule");
+    q.workload.offload.optimizer_fraction = 1.0;
+    err = (sl_errors){0};
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -190,6 +254,9 @@ main(int argc, char **argv)
         SL_CASE(copies_of_some_blocks_are_spread_over_the_passes_of_all),
         SL_CASE(chunks_copy_what_their_rank_does),
         SL_CASE(no_more_layers_leave_than_there_are),
+        SL_CASE(a_fraction_of_the_optimizer_leaves),
+        SL_CASE(who_steps_longer_decides),
+        SL_CASE(a_fraction_is_megatrons),
     };
 
     return sl_run_cases(argc, argv, "offload", cases, sizeof cases / sizeof cases[0]);

@@ -120,30 +120,6 @@ autocast_copies_what_products_read(void)
                    2.0 * (sl_fixture_llama_all() - ROWS * HIDDEN), 1e-8, "but the embedding");
 }
 
-/* States that the host has, and gradients that the device keeps for it. */
-static void
-expect_stepped_by_host(const sl_question *q, double gradients, double host, const char *what)
-{
-    const sl_memory *memory = &sl_fixture_answer(q)->memory;
-    const sl_rank_memory *rank = &memory->ranks[0];
-
-    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), gradients, 1e-8, what);
-    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
-    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
-    sl_expect_near((double)memory->host_bytes_per_node, host, 1e-8, what);
-}
-
-/* Megatron's optimizer steps on the host with gradients that stay where they add up. */
-static void
-megatron_leaves_gradients_on_the_device(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
-    const double n = sl_fixture_llama_all();
-
-    q.workload.offload.optimizer = true;
-    expect_stepped_by_host(&q, 4.0 * n, 12.0 * n, "12 N / 8 of each rank");
-}
-
 static void
 every_optimizer_has_its_bytes(void)
 {
@@ -466,75 +442,6 @@ ranks_that_share_a_sequence_keep_their_part(void)
                            "an exchange keeps the attention's output twice");
 }
 
-static void
-what_is_offloaded_is_in_the_host(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
-    const double n = sl_fixture_llama_all();
-
-    q.workload.offload.optimizer = true;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS), 2.0 * n, 1e-8, "ZeRO-Offload: 2 N");
-    expect_stepped_by_host(&q, 0.0, 16.0 * n, "12 N + 4 N");
-    q.plan.zero_stage = 3;
-    q.workload.offload.parameters = true;
-    const sl_estimate *e = sl_fixture_answer(&q);
-    CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_PARAMETERS), 0.0);
-    sl_expect_near((double)e->memory.host_bytes_per_node, 18.0 * n, 1e-8, "and 2 N");
-}
-
-/* ZeRO-Infinity: 4 buffers of fp32 values, here of the whole part, which is below a sub-group; all
- * of the parameters' part, below 1e9 elements, and 5 buffers of 1e8. */
-static void
-disks_hold_what_passes_through_the_host(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
-    const double n = sl_fixture_llama_all();
-
-    q.workload.offload.optimizer = q.workload.offload.optimizer_on_nvme = true;
-    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
-    sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "12 N + 4 N");
-    sl_expect_near((double)memory->host_bytes_per_node, 4.0 * 4.0 * n, 1e-8, "buffers");
-    q.workload.offload.parameters = q.workload.offload.parameters_on_nvme = true;
-    memory = &sl_fixture_answer(&q)->memory;
-    sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "none below max_in_cpu");
-    sl_expect_near((double)memory->host_bytes_per_node, (16.0 + 2.0) * n + 8.0 * 2.0 * 5e8, 1e-8,
-                   "and the parameters' buffers");
-
-    sl_errors err = {0};
-    q.plan.zero_stage = 2;
-    q.workload.offload.parameters = q.workload.offload.parameters_on_nvme = false;
-    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
-    sl_expect_text(err.list[0].rule, "nvme_not_of_framework", "rule");
-    sl_expect_text(err.list[0].pointer, "/workload/offload/optimizer", "pointer");
-}
-
-/* 4e9 updates a second and node; a host link of 20 GB/s; two micro-batches. */
-static void
-the_host_steps_at_its_own_rate(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
-    const double n = sl_fixture_llama_all();
-
-    q.workload.offload.optimizer = true;
-    const sl_estimate *e = sl_fixture_answer(&q);
-    const sl_term *step = &e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
-    sl_expect_near(step->inputs[1].value, n / 4e9, 1e-8, "update");
-    sl_expect_near(step->inputs[2].value, 2.0 * 2.0 * n / 8.0 / 20e9, 1e-8,
-                   "gradients down, twice");
-    sl_expect_near(step->inputs[4].value, 2.0 * n / 8.0 / 20e9, 1e-8, "parameters up");
-    sl_expect_near(step->value,
-                   step->inputs[1].value + step->inputs[3].value + step->inputs[4].value, 1e-12,
-                   "the sum");
-    CU_ASSERT_TRUE(step->inputs[3].value < step->inputs[2].value);
-    const double kept_s = sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION);
-    q.plan.zero_stage = 3;
-    q.workload.offload.parameters = true;
-    e = sl_fixture_answer(&q);
-    step = &e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
-    CU_ASSERT_EQUAL(step->inputs[4].value, 0.0);
-    CU_ASSERT_TRUE(sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION) > kept_s);
-}
-
 /* Gradients that are set to zero and not to none are there at the head already. */
 static void
 gradients_that_stay_are_there_at_the_head(void)
@@ -610,7 +517,6 @@ static const sl_case cases[] = {
     SL_CASE(megatron_fsdp_divides_as_zero_does),
     SL_CASE(no_shard_casts_the_units_in_use),
     SL_CASE(autocast_copies_what_products_read),
-    SL_CASE(megatron_leaves_gradients_on_the_device),
     SL_CASE(every_optimizer_has_its_bytes),
     SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     SL_CASE(the_last_reduction_leaves_the_gradient_itself),
@@ -627,9 +533,6 @@ static const sl_case cases[] = {
     SL_CASE(a_step_of_foreach_kernels_makes_lists),
     SL_CASE(adapters_train_alone_on_a_frozen_base),
     SL_CASE(ranks_that_share_a_sequence_keep_their_part),
-    SL_CASE(what_is_offloaded_is_in_the_host),
-    SL_CASE(disks_hold_what_passes_through_the_host),
-    SL_CASE(the_host_steps_at_its_own_rate),
 };
 
 int

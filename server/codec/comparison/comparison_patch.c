@@ -38,7 +38,8 @@ same_offload(const sl_offload *a, const sl_offload *b)
     return a->optimizer == b->optimizer && a->parameters == b->parameters &&
            a->activations == b->activations && a->optimizer_on_nvme == b->optimizer_on_nvme &&
            a->parameters_on_nvme == b->parameters_on_nvme &&
-           a->activation_layers == b->activation_layers;
+           a->activation_layers == b->activation_layers &&
+           a->optimizer_fraction == b->optimizer_fraction;
 }
 
 /* A merge leaves alone what it does not name: targets are named by leaving out what would stay. */

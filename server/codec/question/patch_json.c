@@ -48,6 +48,7 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const bool framework = from->framework != to->framework;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE) || framework;
     const bool offload = from->offload.optimizer != to->offload.optimizer ||
+                         from->offload.optimizer_fraction != to->offload.optimizer_fraction ||
                          from->offload.parameters != to->offload.parameters ||
                          from->offload.activations != to->offload.activations;
     const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && fix->software->dropout < 0;

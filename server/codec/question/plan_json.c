@@ -56,6 +56,8 @@ sl_offload_write(sl_writer *writer, const sl_offload *offload)
     sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
     if (offload->activations && offload->activation_layers > 0)
         sl_put_uint(writer, "activation_layers", offload->activation_layers);
+    if (offload->optimizer && offload->optimizer_fraction > 0.0)
+        sl_put_double(writer, "optimizer_fraction", offload->optimizer_fraction);
     sl_write_object_end(writer);
 }
 

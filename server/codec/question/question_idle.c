@@ -59,6 +59,12 @@ keeps_activations(const sl_estimate_request *r)
 }
 
 static bool
+steps_on_the_device(const sl_estimate_request *r)
+{
+    return !r->workload.offload.optimizer;
+}
+
+static bool
 has_narrow_adapters(const sl_estimate_request *r)
 {
     return r->workload.adapter.half;
@@ -79,6 +85,7 @@ static const struct {
     {true, NULL, "fsdp_unit", has_no_units, "not fsdp"},
     {true, NULL, "reshard_after_forward", divides_nothing, "nothing is sharded"},
     {false, "offload", "activation_layers", keeps_activations, "activations stay"},
+    {false, "offload", "optimizer_fraction", steps_on_the_device, "the optimizer stays"},
     {false, "adapter", "autocast", has_narrow_adapters, "adapters are in 16 bits"},
     {false, "adapter", "sequence_parallel_input_regather", has_one_tensor_rank, "tensor is 1"},
 };

@@ -252,7 +252,8 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     static const sl_member members[] = {{"optimizer", NULL},
                                         {"parameters", NULL},
                                         {"activations", NULL},
-                                        {"activation_layers", NULL}};
+                                        {"activation_layers", NULL},
+                                        {"optimizer_fraction", NULL}};
     static const char *const places[] = {"none", "cpu", "nvme"};
     static const sl_names names = {places, COUNT(places), COUNT(places)};
     static const sl_names in_host = {places, 2, COUNT(places)}; /* activations */
@@ -279,5 +280,7 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     sl_keep(&first,
             sl_node_uint(&object, "activation_layers", 1, SL_MODEL_LAYERS_MAX, &layers, NULL, err));
     offload->activation_layers = (uint32_t)layers;
+    sl_keep(&first, sl_node_double(&object, "optimizer_fraction", 0.01, 1,
+                                   &offload->optimizer_fraction, NULL, err));
     return first;
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "engine/placement/adapter.h"
+#include "engine/placement/states.h"
 
 enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20 };
 
@@ -131,6 +132,17 @@ add_nodes(list *to, const sl_question *question)
         add(to, (uint64_t)cluster->nodes << i);
 }
 
+/* In percent of what the optimizer steps on: who can move some of it need not move all. */
+static void
+add_offloads(list *to, const sl_workload *now)
+{
+    const uint64_t least = now->framework == SL_FRAMEWORK_MEGATRON ? 25 : 100;
+
+    for (uint64_t percent = least; percent <= 100; percent += least)
+        if ((double)percent > 100.0 * sl_states_away(now))
+            add(to, percent);
+}
+
 /* What costs time and never saves any. */
 static void
 add_what_only_frees(list *to, const sl_question *question, const sl_combination *now,
@@ -141,8 +153,9 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
         add(to, SL_RESHARD_ALWAYS);
     else if (kind == SL_CHANGE_LOSS)
         add_losses(to, &now->workload);
-    else if ((kind == SL_CHANGE_OFFLOAD_OPTIMIZER && !now->workload.offload.optimizer) ||
-             (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS && !now->workload.offload.activations))
+    else if (kind == SL_CHANGE_OFFLOAD_OPTIMIZER)
+        add_offloads(to, &now->workload);
+    else if (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS && !now->workload.offload.activations)
         add(to, true);
     else if (kind == SL_CHANGE_ADAPTER_BASE)
         add_base(to, &now->workload.adapter);
@@ -252,6 +265,8 @@ sl_change_apply(sl_change change, const sl_question *question, sl_combination *c
         break;
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
         w->offload.optimizer = true;
+        if (change.value < 100 || w->offload.optimizer_fraction > 0.0)
+            w->offload.optimizer_fraction = (double)change.value / 100.0;
         break;
     case SL_CHANGE_OFFLOAD_ACTIVATIONS:
         w->offload.activations = true;

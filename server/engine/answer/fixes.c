@@ -2,6 +2,7 @@
  * question of its own. */
 #include "engine/answer/change.h"
 #include "engine/placement/balance.h"
+#include "engine/placement/states.h"
 #include "engine/schedule/schedule.h"
 
 enum { LAYOUT_MOVES = 256, LEADS = 4, PAIR_EVALUATIONS = 24, ENOUGH = 4 };
@@ -126,7 +127,8 @@ keep_fix(const trial *t)
     const sl_estimate *tried = t->scratch;
     const sl_memory *memory = &tried->memory;
     const sl_offload *to = &tried->workload.offload, *from = &t->now.workload.offload;
-    const bool moves = to->optimizer != from->optimizer || to->activations != from->activations;
+    const bool moves = sl_states_away(&tried->workload) != sl_states_away(&t->now.workload) ||
+                       to->activations != from->activations;
 
     if (!is_worth_it(t))
         return;

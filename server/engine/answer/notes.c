@@ -315,6 +315,16 @@ note_host(const sl_question *question, sl_estimate *out)
             out, true, "host_memory_exceeded",
             "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
             "only");
+    else if (room > 0 && out->memory.host_high_bytes_per_node > room)
+        sl_note_add(
+            out, true, "host_memory_tight",
+            "a node's memory has room for what the plan keeps there, and not for the half more "
+            "that DeepSpeed's own estimator adds for buffers");
+    if (room > 0 && out->memory.host_start_bytes_per_node > room)
+        sl_note_add(
+            out, true, "host_memory_at_start",
+            "outside of zero.Init each rank of a node builds the whole model in fp32 before it is "
+            "divided: together more than the node's memory");
     if (out->plan.host_run_count == 0)
         return;
     sl_note_add(

@@ -109,6 +109,11 @@ note_offload(const sl_question *question, sl_estimate *out)
             "Megatron's offload by layers (cpu_offloading) refuses a pipeline, and recomputation "
             "beside it: this takes a release with fine-grained offloading, which was held against "
             "no measured run");
+    if (sl_states_away(&out->workload) > 0.0 && sl_states_away(&out->workload) < 1.0)
+        sl_note_add(
+            out, false, "optimizer_fraction_whole",
+            "Megatron moves whole shards of tensors until their parameters reach the fraction: up "
+            "to one of them more leaves the device than is counted");
     if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
         sl_note_add(
             out, true, "nvme_time",

@@ -32,10 +32,55 @@ host_rounds(const sl_memory_case *c)
     return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : sl_step_data_rounds(c).reduces;
 }
 
+/* What a device steps on with all of its part. */
+typedef struct sweep {
+    double sharded; /* bytes per parameter, of a rank's part */
+    double shard;   /* ranks that each hold a part, on average over dense and routed parameters */
+    double zeroed;  /* bytes per parameter, of a rank's gradient */
+    double bandwidth;
+    double seconds;
+} sweep;
+
+/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
+ * update, which reads and writes states and master weights and writes the parameters. Zeroing
+ * sweeps the whole local gradient. */
+static sweep
+device_sweep(const sl_memory_case *c, const sl_elements *trained, const sl_layout *layout,
+             double rate)
+{
+    const sl_shards *shards = &c->holdings->shards;
+    const double g = sl_states_summed_bytes(layout);
+    const double all = sl_larger(1.0, trained->all);
+    /* Without a master copy the update reads the parameters themselves. */
+    const double weights = layout->master_bytes > 0.0
+                               ? 2.0 * layout->master_bytes + layout->parameter_bytes
+                               : 2.0 * layout->parameter_bytes;
+    const bool lists =
+        c->workload->optimizer == SL_OPTIMIZER_ADAMW && c->software->step_lists > 0.0;
+    sweep out = {
+        .sharded = 4.0 * g + 2.0 * layout->optimizer_bytes + weights,
+        .shard = all / sl_larger(1.0, sl_states_at_rest(trained, &shards->optimizer)),
+        .zeroed = g * sl_states_at_rest(trained, &shards->gradients) / all,
+        .bandwidth = optimizer_bandwidth_ratio * rate / (lists ? list_passes : 1.0),
+    };
+
+    out.seconds = trained->all * (out.sharded / out.shard + out.zeroed) / out.bandwidth;
+    return out;
+}
+
 sl_host_step
 sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
 {
-    return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(c->workload, elements, &layout);
+    const double stays = 1.0 - sl_states_away(c->workload);
+    sl_host_step out = sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+
+    out.device_s = stays > 0.0 ? stays * device_sweep(c, &trained, &layout,
+                                                      c->slice->accelerator->memory_bytes_per_s)
+                                             .seconds
+                               : 0.0;
+    return out;
 }
 
 /* The longest is as given; others go with their elements, over the rate they are stepped on at. */
@@ -77,7 +122,7 @@ hidden_s_of(const sl_memory_case *c, const double *late_s, const sl_time *time)
 }
 
 /* On the host: gradients go down under backward as they are reduced, Megatron's when all are
- * summed; then the update, and the parameters up again. */
+ * summed; then the update, beside the device's of what stays there, and the parameters up again. */
 static void
 evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
                    double backward_s, const double *late_s, sl_time *out)
@@ -87,13 +132,13 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
     const double sent_s =
         sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
 
-    out->update_s = step.update_s + sent_s + step.parameters_s;
+    out->update_s = sl_larger(step.update_s, step.device_s) + sent_s + step.parameters_s;
     const double hidden_s = hidden_s_of(c, late_s, out);
     SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s, {"parameters", trained},
                 {"host_update_s", step.update_s}, {"gradients_s", step.gradients_s},
                 {"gradients_exposed_s", sent_s}, {"parameters_s", step.parameters_s},
                 {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s},
-                {"hidden_s", hidden_s});
+                {"hidden_s", hidden_s}, {"device_update_s", step.device_s});
 }
 
 /* What the stage holds whose update takes longest, and the rate of the memory there. */
@@ -115,14 +160,10 @@ find_slowest_update(const sl_memory_case *c, double *rate)
     return most;
 }
 
-/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
- * update, which reads and writes states and master weights and writes the parameters. Zeroing
- * sweeps the whole local gradient. */
 void
 sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const double *late_s,
                   sl_time *out)
 {
-    const sl_shards *shards = &c->holdings->shards;
     double rate = 0.0;
     const sl_holding *most = find_slowest_update(c, &rate);
     const bool frozen = sl_adapter_on(&c->workload->adapter);
@@ -137,27 +178,15 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const do
         return;
     }
 
-    const double g = sl_states_summed_bytes(&layout);
-    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
-    const double all = sl_larger(1.0, trained.all);
-    const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));
-    const double zeroed = g * sl_states_at_rest(&trained, &shards->gradients) / all;
-    /* Without a master copy the update reads the parameters themselves. */
-    const double weights = layout.master_bytes > 0.0
-                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
-                               : 2.0 * layout.parameter_bytes;
-    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
-    const bool lists =
-        c->workload->optimizer == SL_OPTIMIZER_ADAMW && c->software->step_lists > 0.0;
-    const double bandwidth = optimizer_bandwidth_ratio * rate / (lists ? list_passes : 1.0);
-
+    const sweep device = device_sweep(c, &trained, &layout, rate);
     /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
-    const double host_s = host_sweep_s(c) * (sharded + g);
+    const double host_s = host_sweep_s(c) * (device.sharded + sl_states_summed_bytes(&layout));
 
-    out->update_s = trained.all * (sharded / shard + zeroed) / bandwidth + host_s;
+    out->update_s = device.seconds + host_s;
     const double hidden_s = hidden_s_of(c, late_s, out);
     SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s,
-                {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
-                {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
-                {"bandwidth_bytes_per_s", bandwidth}, {"hidden_s", hidden_s});
+                {"parameters", trained.all}, {"host_s", host_s},
+                {"bytes_per_parameter", device.sharded}, {"shards", device.shard},
+                {"zeroed_bytes_per_parameter", device.zeroed},
+                {"bandwidth_bytes_per_s", device.bandwidth}, {"hidden_s", hidden_s});
 }

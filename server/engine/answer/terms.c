@@ -21,14 +21,16 @@ static const sl_term_info terms[] = {
                            "routed_parameters / routed_shards + padding) - unreduced_bytes: main "
                            "gradients; none at a peak before the first is reduced",
                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; Rajbhandari 2020"},
-    [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
-                                "bytes_per_parameter x ((parameters - routed_parameters) / "
-                                "shards + routed_parameters / routed_shards + padding)",
-                                "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
-    [SL_TERM_OPTIMIZER_STATES] = {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
-                                  "bytes_per_parameter x ((parameters - routed_parameters) / "
-                                  "shards + routed_parameters / routed_shards + padding)",
-                                  "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
+    [SL_TERM_MASTER_WEIGHTS] =
+        {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
+         "on_device x bytes_per_parameter x ((parameters - routed_parameters) / "
+         "shards + routed_parameters / routed_shards + padding)",
+         "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
+    [SL_TERM_OPTIMIZER_STATES] =
+        {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
+         "on_device x bytes_per_parameter x ((parameters - routed_parameters) / "
+         "shards + routed_parameters / routed_shards + padding)",
+         "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
                           "parameters x (element_bytes + element_bytes + optimizer states) + "
                           "frozen x element_bytes, each over its shards",
@@ -77,14 +79,15 @@ static const sl_term_info terms[] = {
          "lets go, largest where the peak is",
          "PyTorch register_post_accumulate_grad_hook; torchtune optimizer_in_bwd"},
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                               "bytes_per_parameter x ((parameters - routed_parameters) / shards + "
+                               "on_device x bytes_per_parameter x ((parameters - "
+                               "routed_parameters) / shards + "
                                "routed_parameters / routed_shards + padding): gradients cast for "
                                "the fp32 step, of Megatron on DeepSpeed beside a flat copy",
                                "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
                                "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_STEP_LISTS] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-         "step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
+         "on_device x step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
          "/ shards + routed_parameters / routed_shards + padding): roots of the second "
          "moments, all at once, which a fused AdamW does without",
          "PyTorch, torch.optim, notes on foreach"},
@@ -230,7 +233,8 @@ static const sl_term_info terms[] = {
                                 "parameters x (bytes_per_parameter / shards + "
                                 "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s - "
                                 "hidden_s: the latter under passes of ranks that do not wait for "
-                                "it; offloaded host_update_s + gradients_exposed_s + parameters_s",
+                                "it; offloaded the larger of host_update_s and device_update_s + "
+                                "gradients_exposed_s + parameters_s - hidden_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] =
         {"overhead", NULL, SL_LIFETIME_NONE,

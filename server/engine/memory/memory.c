@@ -13,6 +13,8 @@
 #include "engine/price/host.h"
 #include "engine/schedule/timeline_parts.h"
 
+static const double float_bytes = 4.0;
+
 const sl_memory_case *
 sl_case_on_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
 {
@@ -313,6 +315,28 @@ set_reserved_range(const sl_memory_case *c, sl_memory *out)
     out->reserved_high_bytes = (uint64_t)sl_rounded_up(reserved + more);
 }
 
+/* What DeepSpeed's estimators (deepspeed/runtime/zero) reckon beside the states themselves: half as
+ * much again for buffers, and at start, in fp32, all that each rank of a node divides later. */
+static void
+set_deepspeed_host(const sl_memory_case *c, sl_memory *out)
+{
+    const sl_workload *workload = c->workload;
+    double most = 0.0;
+
+    out->host_high_bytes_per_node = out->host_bytes_per_node;
+    out->host_start_bytes_per_node = 0;
+    if (workload->framework != SL_FRAMEWORK_DEEPSPEED)
+        return;
+    if (workload->offload.optimizer || workload->offload.parameters)
+        out->host_high_bytes_per_node += out->host_bytes_per_node / 2;
+    if (sl_adapter_on(&workload->adapter))
+        return;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++)
+        most = sl_larger(most, sl_holding_of(c->holdings, r)->elements.all);
+    out->host_start_bytes_per_node =
+        (uint64_t)ceil(float_bytes * most) * c->cluster->accelerators_per_node;
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
@@ -340,5 +364,6 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->usable_bytes = fullest->usable_bytes;
     out->headroom_bytes = headroom_of(fullest);
     set_reserved_range(c, out);
+    set_deepspeed_host(c, out);
     return true;
 }

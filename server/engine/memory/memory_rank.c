@@ -306,11 +306,11 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
     sl_layout layout;
 
     if (c->software->step_lists <= 0.0 || workload->optimizer != SL_OPTIMIZER_ADAMW ||
-        workload->offload.optimizer || workload->optimizer_in_backward)
+        workload->optimizer_in_backward)
         return 0.0;
     const sl_elements own = sl_states_trained(workload, b->elements, &layout);
-    return c->software->step_lists * sl_states_moment_bytes(&layout) *
-           sl_states_at_rest(&own, &b->shards->optimizer);
+    return (1.0 - sl_states_away(workload)) * c->software->step_lists *
+           sl_states_moment_bytes(&layout) * sl_states_at_rest(&own, &b->shards->optimizer);
 }
 
 double
@@ -322,7 +322,7 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
         engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
         (workload->framework == SL_FRAMEWORK_MEGATRON && workload->reduce == SL_WIRE_BF16);
 
-    if (workload->offload.optimizer || !casts || layout->gradient_bytes >= layout->master_bytes)
+    if (!casts || layout->gradient_bytes >= layout->master_bytes)
         return 0.0;
     return layout->master_bytes + (engine ? layout->gradient_bytes : 0.0);
 }
@@ -427,8 +427,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     /* What is reduced then becomes the gradient itself, where it else is added to one. */
     const bool appear = gradients > early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
-    const double stepped =
-        sl_rank_copied_bytes(c, layout) * sl_states_at_rest(b->elements, &shards->optimizer);
+    const double stepped = (1.0 - sl_states_away(c->workload)) * sl_rank_copied_bytes(c, layout) *
+                           sl_states_at_rest(b->elements, &shards->optimizer);
     /* The engine's copies and buckets are each larger than what backward leaves free. */
     const double idle =
         sl_states_engine(c->workload, c->plan) ? stepped + b->gathered.passing_buffers : 0.0;

@@ -92,21 +92,22 @@ static void
 add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 {
     const sl_degree *degree = &b->shards->optimizer;
-    const double own = sl_states_at_rest(b->elements, degree);
-    const double states = sl_states_optimizer_bytes(b->elements, b->layouts, degree);
+    const double here = 1.0 - sl_states_away(c->workload); /* of elements */
+    const double own = here * sl_states_at_rest(b->elements, degree);
+    const double states = here * sl_states_optimizer_bytes(b->elements, b->layouts, degree);
     const double n = b->elements->all;
     const double padding = b->elements->padding + b->elements->routed_padding;
 
-    if (c->workload->offload.optimizer)
+    if (here <= 0.0)
         return;
     ADD_TERM(to, SL_TERM_MASTER_WEIGHTS, b->layouts->all.master_bytes * own, {"parameters", n},
              {"bytes_per_parameter", b->layouts->all.master_bytes}, {"shards", degree->dense},
              {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed},
-             {"padding", padding});
+             {"padding", padding}, {"on_device", here});
     ADD_TERM(to, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
              {"bytes_per_parameter", states / own}, {"shards", degree->dense},
              {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed},
-             {"padding", padding});
+             {"padding", padding}, {"on_device", here});
 }
 
 static void
@@ -211,7 +212,8 @@ add_step_lists(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_ph
     ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
              {"parameters", own.all}, {"bytes_per_parameter", sl_states_moment_bytes(&layout)},
              {"shards", degree->dense}, {"routed_parameters", own.routed},
-             {"routed_shards", degree->routed}, {"padding", own.padding + own.routed_padding});
+             {"routed_shards", degree->routed}, {"padding", own.padding + own.routed_padding},
+             {"on_device", 1.0 - sl_states_away(c->workload)});
 }
 
 /* What a block keeps of one micro-batch, on average. */
@@ -280,7 +282,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)},
              {"shards", shards->optimizer.dense}, {"routed_parameters", b->elements->routed},
              {"routed_shards", shards->optimizer.routed},
-             {"padding", b->elements->padding + b->elements->routed_padding});
+             {"padding", b->elements->padding + b->elements->routed_padding},
+             {"on_device", 1.0 - sl_states_away(c->workload)});
     add_step_lists(c, b, p, to);
 }
 

@@ -18,6 +18,15 @@ static const double parameter_buffer_elements = 5.0 * 1e8;
 static const double host_updates_per_s = 4e9;
 static const double float_bytes = 4.0;
 
+/* What the host steps on, per parameter. */
+static double
+host_gradient_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    return sl_framework_is_fsdp(workload->framework) ? layout->gradient_bytes
+           : layout->gradient_bytes > 0.0            ? float_bytes
+                                                     : 0.0;
+}
+
 sl_offloaded
 sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
@@ -33,13 +42,13 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
     const sl_elements trained = sl_states_trained(workload, elements, &layout);
 
     if (offload->optimizer) {
-        const bool sent =
-            layout.gradient_bytes > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
-        const double own = sl_states_at_rest(&trained, &shards.optimizer);
+        const double away = sl_states_away(workload);
+        const double own = away * sl_states_at_rest(&trained, &shards.optimizer);
         const double states =
             frozen ? layout.optimizer_bytes * own
-                   : sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
-        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own + states;
+                   : away * sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
+        const double bytes =
+            (layout.master_bytes + host_gradient_bytes(workload, &layout)) * own + states;
         if (offload->optimizer_on_nvme) {
             out.nvme_bytes += bytes;
             out.host_bytes += optimizer_buffers * float_bytes * sl_smaller(own, sub_group_elements);
@@ -70,11 +79,11 @@ sl_offload_step(const sl_question *question, const sl_workload *workload, const 
     const sl_shards shards = sl_states_shards(workload, plan);
     sl_layout layout;
     const sl_elements trained = sl_states_trained(workload, elements, &layout);
-    const double own = sl_states_at_rest(&trained, &shards.optimizer);
+    const double own = sl_states_away(workload) * sl_states_at_rest(&trained, &shards.optimizer);
     const double back = workload->offload.parameters ? 0.0 : layout.parameter_bytes * own;
 
     if (link <= 0.0)
-        return (sl_host_step){0.0, 0.0, 0.0};
+        return (sl_host_step){0};
     return (sl_host_step){
         .update_s = own * cluster->accelerators_per_node / host_updates_per_s,
         .gradients_s = sl_states_reduce_bytes(workload, &layout) * own * rounds / link,
@@ -187,6 +196,24 @@ check_optimizer(const sl_question *question, bool stage_open, sl_errors *err)
     return code;
 }
 
+/* DeepSpeed has a ratio too, in its stage 3, which chooses by sub-groups. */
+static sl_code
+check_fraction(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+
+    if (sl_states_away(workload) == 0.0 || sl_states_away(workload) == 1.0 ||
+        workload->framework == SL_FRAMEWORK_MEGATRON)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/offload/optimizer_fraction",
+                "a part of the optimizer on the host is modelled as Megatron's "
+                "optimizer-offload-fraction is");
+    sl_hint(err, "1, or framework megatron");
+    return code;
+}
+
 sl_code
 sl_check_offload(const sl_question *question, sl_errors *err)
 {
@@ -198,11 +225,13 @@ sl_check_offload(const sl_question *question, sl_errors *err)
     const sl_code leaving = check_leaving(question, err);
     const sl_code parameters = check_parameters(question, stage_open, err);
     const sl_code optimizer = check_optimizer(question, stage_open, err);
+    const sl_code fraction = check_fraction(question, err);
 
-    const sl_code first = leaving != SL_OK ? leaving : parameters != SL_OK ? parameters : optimizer;
-
-    if (first != SL_OK)
-        return first;
+    if (leaving != SL_OK || parameters != SL_OK || optimizer != SL_OK || fraction != SL_OK)
+        return leaving != SL_OK      ? leaving
+               : parameters != SL_OK ? parameters
+               : optimizer != SL_OK  ? optimizer
+                                     : fraction;
     if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
         (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
          (stage_open || question->plan.zero_stage == 3)))

@@ -12,11 +12,15 @@ typedef struct sl_offloaded {
 /**
  * Of one rank, with o elements of the optimizer's part (of adapters, where they train) and p of the
  * parameters':
- *   optimizer   (master + states + 4 of a gradient, which Megatron keeps on the device) o
+ *   optimizer   (master + states + a gradient to step on) away * o
  *   parameters  bytes per parameter * p
+ * away      sl_states_away, all of it but for a fraction under Megatron
+ * gradient  4 bytes; fsdp's has the width it has on a device. Megatron's is a copy: the device keeps
+ *           its own.
  * On NVMe (ZeRO-Infinity) the host keeps 4 buffers of fp32 values, as large as a sub-group of at
  * most 1e9 elements; of the parameters 1e9 elements (max_in_cpu) and 5 buffers of 1e8.
- * Source: DeepSpeed zero/config.py, zero/offload_config.py, its config-json documents; Ren 2021.
+ * Source: DeepSpeed zero/config.py, zero/offload_config.py, its config-json documents; Ren 2021;
+ * Megatron-LM cpu_offloading/hybrid_optimizer.py; PyTorch FullyShardedDataParallel.
  */
 sl_offloaded sl_offload_states(const sl_workload *workload, const sl_plan *plan,
                                const sl_elements *elements);
@@ -24,11 +28,13 @@ sl_offloaded sl_offload_states(const sl_workload *workload, const sl_plan *plan,
 /** The step of an optimizer on the host. */
 typedef struct sl_host_step {
     double update_s;
+    double device_s;     /* of what stays on the device, beside it; 0 from sl_offload_step */
     double gradients_s;  /* down to the host, of the whole step */
     double parameters_s; /* up again; 0 where they stay with the host */
 } sl_host_step;
 
 /**
+ * with o the elements whose states are away:
  *   update_s      o * ranks of a node / 4e9, what one node updates in a second
  *   gradients_s   bytes as they are reduced * o * rounds / host link
  *   parameters_s  bytes per parameter * o / host link

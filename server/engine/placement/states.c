@@ -295,11 +295,21 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
 }
 
 double
+sl_states_away(const sl_workload *workload)
+{
+    const sl_offload *offload = &workload->offload;
+
+    if (!offload->optimizer)
+        return 0.0;
+    return offload->optimizer_fraction > 0.0 ? offload->optimizer_fraction : 1.0;
+}
+
+double
 sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                         const sl_shards *shards)
 {
-    const bool away = workload->offload.optimizer;
-    const bool sent = away && workload->framework != SL_FRAMEWORK_MEGATRON;
+    const double stays = 1.0 - sl_states_away(workload);
+    const bool sent = stays < 1.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
     sl_layout layout;
     const sl_elements own = sl_states_trained(workload, elements, &layout);
 
@@ -307,8 +317,7 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
                shards->parameters.dense +
            own.all *
                ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
-                (away ? 0.0
-                      : (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense));
+                stays * (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense);
 }
 
 bool

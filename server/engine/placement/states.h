@@ -120,6 +120,9 @@ bool sl_states_divides_parameters(const sl_workload *workload, const sl_plan *pl
 sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
                               sl_layout *layout);
 
+/** Of what the optimizer steps on, by elements, what has its states with the host: 0 to 1. */
+double sl_states_away(const sl_workload *workload);
+
 /** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the
  * host's, without its states, and without gradients but Megatron's, as of any parameter. */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,

@@ -137,7 +137,7 @@ set_host(const sl_memory_case *c, sl_timeline *out)
         const sl_host_step step =
             sl_step_on_host(c, &sl_holding_of(c->holdings, span.stage)->elements);
         const double up_s = fmax(span.start_s, span.end_s - step.parameters_s);
-        const double update_s = fmax(span.start_s, up_s - step.update_s);
+        const double update_s = fmax(span.start_s, up_s - fmax(step.update_s, step.device_s));
         stage->host = (sl_host_update){
             .down_start_s = fmax(fmax(stage->begin_s, free_s), update_s - step.gradients_s),
             .update_start_s = update_s,

@@ -127,9 +127,6 @@ function unsayable(row) {
         return `the contract has no word for framework "${row.framework}"`;
     if (!nothing.test(row.schedule) && scheduleOf(row) === undefined)
         return `the contract has no word for schedule "${row.schedule}"`;
-    const [, fraction] = row.cpu_offload.match(/fraction (0?\.\d+)/) ?? [];
-    if (fraction !== undefined)
-        return `the contract has no word for an offloaded fraction of ${fraction}`;
     return undefined;
 }
 

@@ -264,6 +264,7 @@ export function offloadOf(row) {
     const text = row.cpu_offload;
     const states = /optimizer|deepspeed|zero|fsdp/i.test(text) && !/fraction 0$/.test(text);
     const away = (condition) => (condition ? 'cpu' : undefined);
+    const [, fraction] = text.match(/fraction (0?\.\d+)/) ?? [];
     const [, layers] = row.notes.match(/activation CPU offload of (\d+) layers/) ?? [];
     return known({
         optimizer: away(states),
@@ -271,6 +272,7 @@ export function offloadOf(row) {
         activations: away(/offload/i.test(row.recompute)
             || /activation offload/i.test(row.notes)),
         activation_layers: layers === undefined ? undefined : Number(layers),
+        optimizer_fraction: fraction === undefined ? undefined : Number(fraction),
     });
 }
 
