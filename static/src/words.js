@@ -5,10 +5,11 @@ const STATES = { optimizer: "optimizer states", parameters: "parameters", activa
 /** @type {Record<string, string>} */
 const PLACES = { cpu: "in host memory", nvme: "on disks of the host" };
 
-/** @param {Record<string, string>} places */
+/** @param {any} places  by state, and the fraction of the optimizer */
 function offloaded(places) {
+    const part = places.optimizer_fraction ?? 1;
     const moved = Object.entries(STATES).filter(([state]) => places[state] in PLACES)
-        .map(([state, words]) => `${words} ${PLACES[places[state]]}`);
+        .map(([state, words]) => `${state === "optimizer" && part < 1 ? `${percent(part)} of ` : ""}${words} ${PLACES[places[state]]}`);
     return moved.length > 0 ? moved.join(" and ") : "nothing in host memory";
 }
 

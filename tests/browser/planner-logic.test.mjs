@@ -213,6 +213,15 @@ describe('a launcher', () => {
         assert.match(notes(written), /Left out: the schedule zb_h1/);
     });
 
+    it('Megatron-LM moves the part of its optimizer that is asked for', () => {
+        const flags = (offload) => megatron(resolved({ workload: { offload } })).text.match(/--optimizer-offload-fraction \S+|--optimizer-cpu-offload|--use-precision-aware-optimizer/g);
+        assert.deepEqual(flags({ optimizer: 'cpu', optimizer_fraction: 0.25 }),
+            ['--optimizer-cpu-offload', '--optimizer-offload-fraction 0.25', '--use-precision-aware-optimizer']);
+        assert.deepEqual(flags({ optimizer: 'cpu' })[1], '--optimizer-offload-fraction 1');
+        assert.equal(flags({ optimizer: 'none' }), null);
+        assert.doesNotMatch(notes(megatron(resolved({ workload: { offload: { optimizer: 'cpu', optimizer_fraction: 0.25 } } }))), /memory of/);
+    });
+
     it('nothing is left out in silence', () => {
         const odd = resolved({ workload: { optimizer: 'muon', precision: 'nvfp4', recompute: 'op_sac', offload: { optimizer: 'cpu', parameters: 'none', activations: 'cpu' } } });
         for (const write of [megatron, deepspeed, torchtitan, accelerate]) {

@@ -160,6 +160,7 @@ parameters_leave_with_what_steps_on_them(void)
     sl_question q = ask(0, 1e12);
     sl_errors err = {0};
 
+    q.plan.zero_stage = 1;
     q.workload.offload = (sl_offload){.parameters = true, .optimizer = true};
     expect_fault(&q, parameters, "needs_sharding"); /* megatron */
     q.workload.framework = SL_FRAMEWORK_DDP;
@@ -178,6 +179,11 @@ parameters_leave_with_what_steps_on_them(void)
     q.plan.zero_stage = 0;
     q.workload.offload = (sl_offload){.optimizer = true};
     expect_fault(&q, optimizer, "needs_sharding"); /* no ZeRO, no ZeRO-Offload */
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    expect_fault(&q, optimizer, "needs_sharding"); /* no distributed optimizer */
+    q.plan.zero_stage = 1;
+    err = (sl_errors){0};
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
 }
 
 /* Half of the optimizer leaves: its states, master weights and a copy of gradients. */
@@ -188,6 +194,7 @@ a_fraction_of_the_optimizer_leaves(void)
     sl_question q = ask(0, 1e12);
     double master[3], states[3], gradients[3], host[3], seconds[3];
 
+    q.plan.zero_stage = 1;
     for (uint32_t i = 0; i < 3; i++) {
         q.workload.offload = (sl_offload){.optimizer = i > 0, .optimizer_fraction = fractions[i]};
         const sl_estimate *answer = sl_fixture_answer(&q);
@@ -216,6 +223,7 @@ who_steps_longer_decides(void)
 {
     sl_question q = ask(0, 1e12);
 
+    q.plan.zero_stage = 1;
     q.workload.offload = (sl_offload){.optimizer = true, .optimizer_fraction = 0.01};
     cluster.accelerator.memory_bytes_per_s = 1e10;
     const double slow = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP);
@@ -231,6 +239,7 @@ a_fraction_is_megatrons(void)
     sl_question q = ask(0, 1e12);
     sl_errors err = {0};
 
+    q.plan.zero_stage = 1;
     q.workload.offload = (sl_offload){.optimizer = true, .optimizer_fraction = 0.5};
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
     q.workload.framework = SL_FRAMEWORK_DDP;

@@ -181,18 +181,24 @@ check_parameters(const sl_question *question, bool stage_open, sl_errors *err)
     return code;
 }
 
+/* DeepSpeed moves what a stage divides; Megatron's cpu offload asserts the precision-aware optimizer,
+ * and that the distributed one. */
 static sl_code
 check_optimizer(const sl_question *question, bool stage_open, sl_errors *err)
 {
     const sl_workload *workload = &question->workload;
+    const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
 
-    if (!workload->offload.optimizer || workload->framework != SL_FRAMEWORK_DEEPSPEED ||
-        stage_open || question->plan.zero_stage > 0)
+    if (!workload->offload.optimizer || stage_open || question->plan.zero_stage > 0 ||
+        (!deepspeed && workload->framework != SL_FRAMEWORK_MEGATRON))
         return SL_OK;
 
-    const sl_code code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/optimizer",
-                                 "deepspeed moves optimizer states to the host in stages 1 to 3");
-    sl_hint(err, "none, or zero_stage 2");
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/optimizer",
+                deepspeed ? "deepspeed moves optimizer states to the host in stages 1 to 3"
+                          : "megatron moves optimizer states to the host of its distributed "
+                            "optimizer");
+    sl_hint(err, deepspeed ? "none, or zero_stage 2" : "none, or zero_stage 1");
     return code;
 }
 

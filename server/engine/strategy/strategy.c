@@ -114,7 +114,10 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
         .expert = 1,
         .expert_tensor = framework == SL_FRAMEWORK_MEGATRON ? 0 : 1,
         .data = (uint32_t)world_of(s),
-        .zero_stage = traits[strategy].zero_stage,
+        /* What Megatron's host steps on is of its distributed optimizer. */
+        .zero_stage = framework == SL_FRAMEWORK_MEGATRON && asked->workload.offload.optimizer
+                          ? 1
+                          : traits[strategy].zero_stage,
         .overlap_experts = asked->plan.overlap_experts,
         /* A replica's stages are neighbours, dev0 = local_rank * k, where DDP is wrapped around them. */
         .order = strategy == SL_STRATEGY_LAYER_WISE_DDP ? SL_ORDER_PIPELINE_DATA

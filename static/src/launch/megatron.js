@@ -8,7 +8,7 @@ const CONTEXT_KINDS = { p2p: "p2p", a2a: "a2a", allgather: "all_gather" };
 
 /** @type {import("./written.js").Knows} */
 const KNOWS = { name: "Megatron-LM", frameworks: ["megatron"], precisions: ["bf16", "fp16", "fp32", "fp8"],
-    recomputes: ["none", "selective", "core_attention", "full", "modules"], schedules: ["1f1b", "interleaved_1f1b"] };
+    recomputes: ["none", "selective", "core_attention", "full", "modules"], schedules: ["1f1b", "interleaved_1f1b"], offloads: ["optimizer"] };
 
 /** @param {any} recompute @returns {string[]} */
 function recomputed(recompute) {
@@ -18,6 +18,11 @@ function recomputed(recompute) {
     }
     const modules = word === "modules" && `--recompute-modules ${recompute.modules.join(" ")}`;
     return ["selective", "core_attention", "modules"].includes(word) ? ["--recompute-granularity selective", modules] : [];
+}
+
+/** @param {{optimizer?: string, optimizer_fraction?: number}} [offload] */
+function offloaded({ optimizer, optimizer_fraction: part = 1 } = {}) {
+    return optimizer === "cpu" ? ["--optimizer-cpu-offload", `--optimizer-offload-fraction ${part}`, "--use-precision-aware-optimizer"] : [];
 }
 
 /** @param {any} parallelism */
@@ -50,6 +55,7 @@ export function megatron(resolved) {
         ["bf16", "fp8", "mxfp8"].includes(precision) ? "--bf16" : precision === "fp16" && "--fp16", precision === "fp8" && "--fp8-format hybrid",
         BACKENDS[workload.attention] && `--attention-backend ${BACKENDS[workload.attention]}`,
         ...recomputed(workload.recompute),
+        ...offloaded(workload.offload),
     ].filter(Boolean);
     const notes = [
         ...leftOut(resolved, KNOWS),

@@ -33,7 +33,7 @@ export function leftOut({ workload, parallelism }, { name, frameworks, precision
     const cuts = dataOnly ? Object.entries(CUTS).filter(([member]) => parallelism[member] > 1) : [];
     /* Who moves parameters moves what steps on them too. */
     const goes = offload.parameters === "cpu" ? "parameters" : "optimizer";
-    const moved = Object.entries(offload).filter(([state, place]) => place !== "none" && !offloads.includes(state === "optimizer" ? goes : state));
+    const moved = Object.entries(offload).filter(([state, place]) => ["cpu", "nvme"].includes(place) && !offloads.includes(state === "optimizer" ? goes : state));
     const missing = [
         ...cuts.map(([member, words]) => `${words} ${parallelism[member]}, for which this file has no name`),
         !precisions.includes(precision) && `precision ${precision}`,

@@ -96,7 +96,7 @@ export function ClusterPicker() {
             <div class="group-head"><h2 id="group-cluster">Cluster</h2><${ClusterSource} /></div>
             ${stored ? html`<${InventorySelect} />` : html`<${AcceleratorSelect} />`}
             <${Count} name="nodes" />
-            ${stored ? null : html`<${Count} name="perNode" help="Accelerators in one node" />`}
+            ${stored ? null : html`<${Count} name="perNode" />`}
             <${Extras} label="Further settings of the cluster" of=${ofCluster} />
             <${ReadFiles} />
         </section>`;

@@ -69,17 +69,14 @@ export function Workload() {
             <h2 id="group-workload">Workload</h2>
             <${Trained} />
             <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
-            <${Choice} name="software" fallback=${[]} 
-                       help="What a release picks and overlaps; unknown: every release is evaluated" />
+            <${Choice} name="software" fallback=${[]} />
             <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
             <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
-            <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} help="Samples per rank and pass" />
+            <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} />
             <${Choice} name="precision" fallback=${["bf16", "fp16", "fp32"]} />
-            <${Choice} name="recompute" fallback=${["none", "selective", "full"]} words=${WORDS.recompute}
-                       help="Activations computed again in the backward pass instead of kept" />
+            <${Choice} name="recompute" fallback=${["none", "selective", "full"]} words=${WORDS.recompute} />
             <${Choice} name="attention" fallback=${WORKLOAD_ATTENTION} words=${WORDS.attention} />
-            <${Count} name="tokens" suffixes placeholder="such as 2T" unit=${html`<span class="unit">tokens</span>`}
-                      help="Length of the whole run: gives the time to train" />
+            <${Count} name="tokens" suffixes placeholder="such as 2T" unit=${html`<span class="unit">tokens</span>`} />
         </section>`;
 }
 
@@ -88,15 +85,13 @@ export function Parallelism() {
         <section class="group" aria-labelledby="group-parallelism">
             <h2 id="group-parallelism">Parallelism</h2>
             <${Slider} name="tensor" why=${reasons.value.get("tensor")} />
-            <${Switch} name="sequence" legal=${choices.value.sequence ?? [false, true]}
-                       help="Splits norms and dropout along the sequence inside the tensor group" />
+            <${Switch} name="sequence" legal=${choices.value.sequence ?? [false, true]} />
             <${Slider} name="pipeline" why=${reasons.value.get("pipeline")} />
-            <${Slider} name="virtualPipeline" why=${reasons.value.get("virtualPipeline")} help="Model chunks per stage (interleaving)" />
-            <${Slider} name="context" why=${reasons.value.get("context")} help="Ranks that share each sequence" />
-            ${hasExperts() ? html`<${Slider} name="expert" why=${reasons.value.get("expert")} help="Ranks that share the routed experts" />` : null}
-            <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks: optimizer states from 1, gradients from 2, parameters at 3" />
-            <${Choice} name="gradientSync" fallback=${["each", "last"]} words=${WORDS.gradientSync}
-                       help="When gradients are reduced; the default is what the framework does by itself" />
+            <${Slider} name="virtualPipeline" why=${reasons.value.get("virtualPipeline")} />
+            <${Slider} name="context" why=${reasons.value.get("context")} />
+            ${hasExperts() ? html`<${Slider} name="expert" why=${reasons.value.get("expert")} />` : null}
+            <${Choice} name="zero" fallback=${[0, 1]} />
+            <${Choice} name="gradientSync" fallback=${["each", "last"]} words=${WORDS.gradientSync} />
             <${Extras} label="Further settings" of=${(pointer) => !ofCluster(pointer) && !isTrained(pointer)} />
             <${Product} />
         </section>`;

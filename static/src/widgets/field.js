@@ -5,6 +5,7 @@ import { FIELD_BY_KEY, valueWords } from "../state/fields.js";
 import { change, choices, fieldErrors, plan } from "../state/store.js";
 import { exact, parseCount, shortCount } from "../units.js";
 import { ReadLabel } from "./read.js";
+import { known } from "./words.js";
 
 /** More values than this are offered as a list instead of side by side. */
 const MOST_CHIPS = 8;
@@ -51,8 +52,9 @@ export function errorProps(name) {
         ? { "aria-invalid": "true", "aria-describedby": `error-${name}` } : {};
 }
 
-/** @param {{name: string, label?: string, help?: string, group?: boolean, children?: any}} props */
-export function Row({ name, label, help, group = false, children }) {
+/** What a setting is for is said to a pointer at its label. @param {{name: string, label?: string, group?: boolean, children?: any}} props */
+export function Row({ name, label, group = false, children }) {
+    const help = known("settings", name) || undefined;
     const text = html`<${ReadLabel} of=${name} text=${label ?? FIELD_BY_KEY.get(name).label} help=${help} />`;
     return html`
         <div class="row" data-field=${name}>
@@ -69,10 +71,10 @@ export function Row({ name, label, help, group = false, children }) {
  * marked, because hiding it would hide what the message speaks about. A value of `shown` stays in
  * view while it is not legal, disabled and with the reason.
  *
- * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string,
+ * @param {{name: string, fallback: any[], words?: Record<string, string>,
  *          shown?: Record<string, string>}} props  shown: value -> why it may be illegal
  */
-export function Choice({ name, fallback, words, help, shown = {} }) {
+export function Choice({ name, fallback, words, shown = {} }) {
     const field = FIELD_BY_KEY.get(name);
     const given = choices.value[field.choice] ?? [];
     const legal = given.length > 0 ? given : fallback;
@@ -88,7 +90,7 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
 
     if (all.length > MOST_CHIPS) {
         return html`
-            <${Row} name=${name} help=${help}>
+            <${Row} name=${name}>
                 <select id="field-${name}" ...${errorProps(name)} value=${String(all.indexOf(current))}
                         onChange=${(event) => set(all[Number(event.currentTarget.value)])}>
                     ${all.map((value, at) => html`
@@ -98,7 +100,7 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
             <//>`;
     }
     return html`
-        <${Row} name=${name} help=${help} group>
+        <${Row} name=${name} group>
             <div class="chips" role="radiogroup" id="field-${name}" aria-labelledby="label-${name}" ...${errorProps(name)}>
                 ${[...all, ...barred].map((value, at) => {
                     const why = at < all.length ? undefined : shown[value];
@@ -113,12 +115,12 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
         <//>`;
 }
 
-/** @param {{name: string, help?: string, legal: any[]}} props */
-export function Switch({ name, help, legal }) {
+/** @param {{name: string, legal: any[]}} props */
+export function Switch({ name, legal }) {
     const on = plan.value[name];
     const fixed = !legal.includes(!on);
     return html`
-        <${Row} name=${name} help=${help}>
+        <${Row} name=${name}>
             <input type="checkbox" role="switch" class="switch" id="field-${name}" checked=${on} disabled=${fixed}
                    ...${errorProps(name)} onChange=${(event) => change({ [name]: event.currentTarget.checked })} />
         <//>`;
@@ -127,9 +129,9 @@ export function Switch({ name, help, legal }) {
 /**
  * A count typed by hand. Up and down step it: by one, or doubling where powers of two are usual.
  *
- * @param {{name: string, step?: "one" | "double", suffixes?: boolean, help?: string, placeholder?: string, unit?: any}} props
+ * @param {{name: string, step?: "one" | "double", suffixes?: boolean, placeholder?: string, unit?: any}} props
  */
-export function Count({ name, step = "one", suffixes = false, help, placeholder = "", unit = null }) {
+export function Count({ name, step = "one", suffixes = false, placeholder = "", unit = null }) {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const value = plan.value[name];
     const { optional } = FIELD_BY_KEY.get(name);
@@ -155,7 +157,7 @@ export function Count({ name, step = "one", suffixes = false, help, placeholder 
         if (next >= 1) commit(String(next));
     };
     return html`
-        <${Row} name=${name} help=${help}>
+        <${Row} name=${name}>
             <span class="count">
                 <input type="text" inputmode="numeric" autocomplete="off" spellcheck=${false} id="field-${name}"
                        value=${shown} placeholder=${placeholder} ...${errorProps(name)}

@@ -26,8 +26,8 @@ function Nearest({ name, legal, current }) {
         <p class="try">${current} is not possible now. <${Use} name=${name} values=${near.filter((value) => value !== undefined)} /></p>`;
 }
 
-/** @param {{name: string, help?: string, why?: string}} props  why: what a value beyond its only one would break */
-export function Slider({ name, help, why }) {
+/** @param {{name: string, why?: string}} props  why: what a value beyond its only one would break */
+export function Slider({ name, why }) {
     const moving = useRef(false);
     const current = plan.value[name];
     const legal = choices.value[FIELD_BY_KEY.get(name).choice] ?? [];
@@ -42,7 +42,7 @@ export function Slider({ name, help, why }) {
     };
     const said = `${current}${illegal || fieldErrors.value.has(name) ? ", not possible now" : ""}, of ${stops.join(", ")}`;
     return html`
-        <${Row} name=${name} help=${help}>
+        <${Row} name=${name}>
             <div class="slide" data-illegal=${illegal}>
                 <input type="range" id="field-${name}" min="0" max=${only ? 1 : stops.length - 1} step="1" value=${at} disabled=${only}
                        data-stops=${stops.join(" ")} aria-valuetext=${said} ...${errorProps(name)}

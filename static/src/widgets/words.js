@@ -1,6 +1,6 @@
 /**
  * Words of the views that come after the first screen: how they call what the service names, and help in sentences.
- * They are data, which comes when such a view is first opened. Where they cannot be had, names are as the service has them.
+ * They are data, which comes after the first screen. Where they cannot be had, names are as the service has them.
  */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -10,12 +10,12 @@ import { asProblem } from "../state/store.js";
 import { wordsOf } from "./values.js";
 import wordsFile from "./words.json";
 
-/** By what they are of; null until they have come or could not. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
+/** By what they are of; null until they have come or could not, which is tried again. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
 const words = signal(null);
 
 /** The bundle has the address of the file in its place. @returns {Promise<Record<string, Record<string, string>> | null>} */
 export async function readWords() {
-    if (words.peek() === null) try {
+    if (!words.peek()?.names) try {
         words.value = await fetchAsset(new URL(String(wordsFile), import.meta.url));
     } catch (error) {
         if (asProblem(error)) words.value = {};
