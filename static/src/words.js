@@ -9,7 +9,7 @@ const PLACES = { cpu: "in host memory", nvme: "on disks of the host" };
 function offloaded(places) {
     const part = places.optimizer_fraction ?? 1;
     const moved = Object.entries(STATES).filter(([state]) => places[state] in PLACES)
-        .map(([state, words]) => `${state === "optimizer" && part < 1 ? `${percent(part)} of ` : ""}${words} ${PLACES[places[state]]}`);
+        .map(([state, words]) => `${state === "optimizer" && part < 1 ? `${Math.round(100 * part)} % of ` : ""}${words} ${PLACES[places[state]]}`);
     return moved.length > 0 ? moved.join(" and ") : "nothing in host memory";
 }
 

@@ -83,7 +83,7 @@ describe('a change of the plan', () => {
         assert.equal(words({ recompute: '' }), 'recompute selective → unknown');
         const aside = { extra: { workload: { offload: { optimizer: 'cpu' } } } };
         assert.equal(words(aside), 'optimizer states in host memory');
-        assert.equal(words({ extra: { workload: { offload: { optimizer: 'cpu', optimizer_fraction: 0.25 } } } }), '25.0 % of optimizer states in host memory');
+        assert.equal(words({ extra: { workload: { offload: { optimizer: 'cpu', optimizer_fraction: 0.25 } } } }), '25 % of optimizer states in host memory');
         assert.equal(changeWords({ ...plan, ...aside }, plan), 'without optimizer states in host memory');
     });
 });
