@@ -11,11 +11,8 @@ static sl_software software;
 static sl_question
 llama_question(sl_framework framework, uint32_t stage)
 {
-    const sl_dense_spec llama = sl_fixture_llama();
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
 
-    cluster = sl_fixture_cluster(1);
-    software = sl_fixture_software();
-    sl_question q = sl_fixture_question(sl_fixture_model(&llama), &cluster, &software);
     q.workload.framework = framework;
     q.plan.zero_stage = stage;
     return q;

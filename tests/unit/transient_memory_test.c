@@ -1,0 +1,100 @@
+/* What is alive at a peak beside states and what blocks keep: at the two ends of the model, and of
+ * ranks that share a sequence. */
+#include "engine/answer/evaluate.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double HIDDEN = 2048.0, KEYS = 512.0, TOKENS = 2048.0;
+
+/* Two stages of 8 blocks; the first has two micro-batches in flight. */
+static sl_question
+staged(void)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    return q;
+}
+
+static double
+ends_of(const sl_rank_memory *rank)
+{
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+            return sl_term_input(&rank->terms[t], "embedding_and_head_bytes");
+    return 0.0;
+}
+
+/* Ids are int64; a dropout of the embedding keeps a byte a value. */
+static void
+the_embedding_keeps_ids_and_its_mask(void)
+{
+    sl_question q = staged();
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+
+    sl_expect_text(rank->role, "first stage", "role");
+    sl_expect_near(ends_of(rank), 2.0 * 8.0 * TOKENS, 1e-12, "two in flight");
+    q.workload.dropout = true;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(ends_of(rank), 2.0 * (8.0 + HIDDEN) * TOKENS, 1e-12, "and masks");
+}
+
+/* The gathered input and its gradient are whole where the sequence is split, what is scattered is a
+ * rank's part. */
+static void
+the_head_has_whole_hidden_states(void)
+{
+    sl_question q = staged();
+    const double state = 2.0 * HIDDEN * TOKENS;
+    const double cuts[] = {1.0, 2.0, 4.0};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        q.plan.tensor = (uint32_t)cuts[i];
+        q.plan.data = 4 / q.plan.tensor;
+        q.plan.sequence = q.plan.tensor > 1;
+        const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[1];
+        sl_expect_text(rank->role, "last stage", "role");
+        sl_expect_text(rank->phase, "head", "phase");
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT),
+                       state * (cuts[i] > 1.0 ? 2.0 + 1.0 / cuts[i] : 1.0), 1e-12, "2 + 1 / t");
+    }
+}
+
+/* Keys and values of two blocks in flight, in backward each with its gradient; a gather brings all
+ * of them, with theirs. */
+static void
+foreign_keys_and_values_are_transient(void)
+{
+    const double own = 2.0 * 2.0 * KEYS * TOKENS / 2.0; /* of one rank of two */
+    sl_question q = staged();
+    double bytes[3];
+
+    q.plan.data = 2;
+    q.plan.context = 2;
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        q.plan.context_kind = (sl_context_kind)kind;
+        const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+        sl_expect_text(rank->phase, "backward", "phase");
+        bytes[kind] = sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT);
+    }
+    sl_expect_near(bytes[SL_CONTEXT_RING] - bytes[SL_CONTEXT_EXCHANGE], 2.0 * 2.0 * own, 1e-12,
+                   "a ring's");
+    sl_expect_near(bytes[SL_CONTEXT_GATHER] - bytes[SL_CONTEXT_EXCHANGE], 2.0 * 2.0 * own, 1e-12,
+                   "a gather's of two ranks");
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(the_embedding_keeps_ids_and_its_mask),
+        SL_CASE(the_head_has_whole_hidden_states),
+        SL_CASE(foreign_keys_and_values_are_transient),
+    };
+
+    return sl_run_cases(argc, argv, "transient_memory", cases, sizeof cases / sizeof cases[0]);
+}
