@@ -35,13 +35,15 @@ test('a case of Megatron becomes the request of a row', () => {
     assert.equal(config.vocab_size, 128512);
 });
 
-test('DeepSpeed is asked as an accounting, except where it offloads', () => {
+test('DeepSpeed is asked as an accounting, and for layers where it offloads', () => {
     const input = { total_params: 1e9, gpus_per_node: 8, num_nodes: 2, cpu_offload: false };
     const { request } = questionOf({ tool: 'DeepSpeed-ZeRO2', input });
     assert.deepEqual(request.model, { parameters: 1e9 });
     assert.deepEqual(request.parallelism, { data: 16, zero_stage: 2 });
     const offloaded = { ...input, cpu_offload: true };
-    assert.match(questionOf({ tool: 'DeepSpeed-ZeRO2', input: offloaded }).refusal, /offloads/);
+    const layered = questionOf({ tool: 'DeepSpeed-ZeRO2', input: offloaded }).request;
+    assert.deepEqual(layered.workload.offload, { optimizer: 'cpu', parameters: 'none' });
+    assert.equal(layered.model.layers[0].count * layered.model.layers[0].parameters, 1e9);
     assert.match(questionOf({ tool: 'abacus', input }).refusal, /no estimator "abacus"/);
 });
 
@@ -54,6 +56,14 @@ test('components are sums of the first stage, and nothing is compared with nothi
     const errors = compare({ states: [['p', 'more'], ['parameters', 'gradients']],
         absent: [['none'], ['parameters']] }, { p: 3 }, { memory: { ranks } });
     assert.deepEqual(errors, { states: { error: Math.log(2), figure: 3 } });
+});
+
+test('a host holds what is there or, outside of zero.Init, what starts there', () => {
+    const memory = { ranks: [{ role: 'only stage', terms: [] }], host_high_bytes_per_node: 30, host_start_bytes_per_node: 40 };
+    const host = ({ host_high_bytes_per_node: high, host_start_bytes_per_node: start }, { zero_init: init }) => (init ? high : 1.5 * start);
+    const errorOf = (zero_init) => compare({ host: [['cpu'], host] }, { cpu: 60 }, { memory }, { zero_init }).host.error;
+    assert.equal(errorOf(false), 0);
+    assert.equal(errorOf(true), Math.log(0.5));
 });
 
 test('with a layout the stage with most parameters is compared', () => {

@@ -47,6 +47,12 @@ export const formulas = {
     deepspeed_3: ({ total_params: n, largest_layer_params: largest, ...nodes }) =>
         18 * n / (nodes.gpus_per_node * nodes.num_nodes) + 4 * largest,
 
+    /** The same with the optimizer on the host. */
+    deepspeed_3_optimizer: ({ total_params: n, largest_layer_params: largest, ...nodes }) =>
+        2 * n / (nodes.gpus_per_node * nodes.num_nodes) + 4 * largest,
+    deepspeed_2_host: ({ total_params: n, gpus_per_node: per, num_nodes: nodes, ...input }) =>
+        n * Math.max(4 * per * nodes, 16) * input.additional_buffer_factor,
+
     /** calc_transformer_mem.py: 34 h, and unfused scores unless recomputed; all layers. */
     cookbook_activation: (input) => {
         const tokens = input.sequence_length * input.batch_size_per_gpu;

@@ -2,7 +2,8 @@
  * Agreement with the estimators of others (memory_oracles.jsonl), component by component. They are
  * no measurements: where they differ from us, either may be right. A case becomes a row of the same
  * columns as a measured run and takes the same way to a request; DeepSpeed's estimators know only a
- * number of parameters and are set against the accounting nearest to theirs.
+ * number of parameters and are set against the accounting nearest to theirs, and where they offload
+ * against layers of as many.
  */
 import { estimateOf } from './ask.mjs';
 import { formulas } from './oracle_formulas.mjs';
@@ -83,9 +84,24 @@ function cookbookRow(input) {
     };
 }
 
+/** Layers that keep and compute as good as nothing: states are all that is asked of them. */
+function stackOf(parameters) {
+    const count = Math.ceil(parameters / 1e9);
+    return { layers: [{ name: 'layer', count, parameters: Math.round(parameters / count),
+        activation_bytes: 0, forward_flops: 1 }] };
+}
+
 function deepspeedRequest(input, stage) {
     if (input.cpu_offload || input.cpu_offload_optimizer)
-        return { refusal: 'an accounting offloads nothing' };
+        return { request: {
+            model: stackOf(input.total_params),
+            cluster: { accelerator: 'nvidia-a100-sxm4-80gb', nodes: input.num_nodes,
+                accelerators_per_node: input.gpus_per_node },
+            workload: { kind: 'pretraining', framework: 'deepspeed', precision: 'bf16',
+                global_batch_size: input.gpus_per_node * input.num_nodes, micro_batch_size: 1,
+                offload: { optimizer: 'cpu', parameters: input.cpu_offload_params ? 'cpu' : 'none' } },
+            parallelism: { tensor: 1, pipeline: 1, zero_stage: stage },
+        } };
     return { request: {
         model: { parameters: input.total_params },
         workload: { kind: 'pretraining', framework: 'deepspeed', accounting: 'mixed-2-4-12' },
@@ -100,9 +116,15 @@ const megatronComponents = (stateNames, activation, total) => ({
     activations: [[activation], kept],
     total: [[total], [...states, ...kept]],
 });
-const deepspeedComponents = { states: [['gpu_model_states'], states] };
+/** What a node needs at one time or another: theirs multiplies the start too. */
+const hostBytes = ({ host_high_bytes_per_node: high, host_start_bytes_per_node: start }, input) =>
+    Math.max(high, input.zero_init ? 0 : input.additional_buffer_factor * start);
 
-/** How a tool's case is asked, and each component: [its outputs, our terms], both summed. */
+const deepspeedComponents = { states: [['gpu_model_states'], states],
+    host: [['cpu_per_node'], hostBytes] };
+
+/** How a tool's case is asked, and each component: [its outputs, our terms], both summed; ours may be
+ * a function of our memory and the case. */
 const tools = {
     'Megatron-LM': [megatronRequest,
         megatronComponents(['weight_grad_optimizer'], 'activation_sp_selective',
@@ -138,8 +160,8 @@ export function compare(components, outputs, estimate, input = {}) {
     const { terms = [] } = stageOf(estimate.memory, input);
     const errors = Object.entries(components).map(([name, [theirs, ours]]) => {
         const them = sum(theirs.map((output) => outputs[output] ?? 0));
-        const us = sum(terms.filter((term) => ours.includes(term.name))
-            .map((term) => term.bytes));
+        const us = typeof ours === 'function' ? ours(estimate.memory, input)
+            : sum(terms.filter((term) => ours.includes(term.name)).map((term) => term.bytes));
         return [name, { error: Math.log(us / them), figure: them }];
     });
     return Object.fromEntries(errors.filter(([, { error }]) => Number.isFinite(error)));
