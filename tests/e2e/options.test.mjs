@@ -276,6 +276,27 @@ test('states on disks are counted, and their time is said to be open', async () 
     await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
 });
 
+test('deepspeed shares sequences by exchanging them, and deals experts out below its stage 3', async () => {
+    const parts = (more, config = llama) => ({ config, workload: { framework: 'deepspeed', software: null },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: null, zero_stage: 2, ...more } });
+    const shared = await answered(parts({ context: 2, zero_stage: 3 }));
+    const whole = await answered(parts({ zero_stage: 3 }));
+    const bytes = ({ memory }, name) => memory.ranks[0].terms.filter((term) => term.name === name).reduce((sum, term) => sum + term.bytes, 0);
+    assert.equal(shared.resolved.parallelism.context_kind, 'a2a');
+    assert.equal(bytes(shared, 'parameters'), bytes(whole, 'parameters'), 'states are divided by data x context');
+    assert.ok(!shared.assumptions.some(({ code }) => code === 'context_of_a_library'));
+    const ring = await answered(parts({ context: 2, context_kind: 'p2p' }));
+    assert.ok(ring.assumptions.some(({ code }) => code === 'context_of_a_library'));
+
+    const dealt = await answered(parts({ expert: 4 }, mixtral));
+    const parameters = dealt.memory.ranks[0].terms.find(({ name }) => name === 'parameters').inputs;
+    const { inputs } = (await answered(parts({}, mixtral))).memory.ranks[0].terms.find(({ name }) => name === 'parameters');
+    assert.equal(parameters.routed_parameters, inputs.routed_parameters / 4);
+    assert.equal(parameters.parameters - parameters.routed_parameters, inputs.parameters - inputs.routed_parameters);
+    await refused(parts({ expert: 4, zero_stage: 3 }, mixtral), '/parallelism/zero_stage', 'stage_not_of_framework');
+    await refused(parts({ expert: 2, tensor: 2 }, mixtral), '/parallelism/expert', 'not_modelled');
+});
+
 test('what hosts have no room for is told', async () => {
     const kept = { workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'cpu' } },
         parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 2 } };

@@ -277,7 +277,8 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
     const bool megatron = w->framework == SL_FRAMEWORK_MEGATRON;
     const bool replicated = is_replicated(w);
     const bool fsdp = is_fsdp(w);
-    const bool shares = goes_with(megatron || w->framework == SL_FRAMEWORK_FSDP2);
+    const bool shares = goes_with(megatron || w->framework == SL_FRAMEWORK_FSDP2 ||
+                                  w->framework == SL_FRAMEWORK_DEEPSPEED);
 
     *plan = (sl_plan){
         .tensor = plain || replicated ? 1 : draw_degree(3),

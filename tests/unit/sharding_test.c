@@ -332,12 +332,14 @@ drawn_question(void)
     sl_dense_spec spec = drawn_spec();
     const bool plain = framework == SL_FRAMEWORK_DDP || framework == SL_FRAMEWORK_DP;
     const bool fsdp = framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
-    const bool dealt = spec.experts.count != 0 &&
-                       (framework == SL_FRAMEWORK_MEGATRON || framework == SL_FRAMEWORK_FSDP2);
+    const bool deepspeed = framework == SL_FRAMEWORK_DEEPSPEED;
+    const bool dealt =
+        spec.experts.count != 0 && (framework == SL_FRAMEWORK_MEGATRON ||
+                                    framework == SL_FRAMEWORK_FSDP2 || (deepspeed && draw(2)));
     sl_plan plan = {.tensor = plain ? 1 : power(4),
                     .pipeline = plain ? 1 : power(3),
                     .virtual_pipeline = 1,
-                    .context = framework == SL_FRAMEWORK_MEGATRON ? power(2) : 1,
+                    .context = framework == SL_FRAMEWORK_MEGATRON || deepspeed ? power(2) : 1,
                     .expert = dealt ? power(4) : 1,
                     .expert_tensor = dealt && draw(2) == 0 ? 0 : 1,
                     .data = power(4),

@@ -44,12 +44,15 @@ read_degree(const sl_node *object, const char *name, uint32_t *out, sl_errors *e
     return code;
 }
 
-/* Absent: what the framework does by itself, a ring in Megatron and a gather in torchtitan. */
+/* Absent: what the framework does by itself, a ring in Megatron, a gather in torchtitan, an exchange
+ * in DeepSpeed (Ulysses). */
 static sl_code
 read_context_kind(sl_estimate_request *request, sl_errors *err)
 {
-    uint32_t kind =
-        request->workload.framework == SL_FRAMEWORK_FSDP2 ? SL_CONTEXT_GATHER : SL_CONTEXT_RING;
+    const sl_framework framework = request->workload.framework;
+    uint32_t kind = framework == SL_FRAMEWORK_FSDP2       ? SL_CONTEXT_GATHER
+                    : framework == SL_FRAMEWORK_DEEPSPEED ? SL_CONTEXT_EXCHANGE
+                                                          : SL_CONTEXT_RING;
     bool said = false;
     const sl_code code = sl_names_read(&request->parallelism_object, "context_kind",
                                        &sl_context_names, &kind, &said, err);

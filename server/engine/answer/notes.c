@@ -262,6 +262,12 @@ note_plan(const sl_question *question, sl_estimate *out)
             "the time of context parallelism is a closed form: a ring hides under the attention, "
             "exchanges and gathers do not; torchtitan runs from 131072 tokens on come out 15 to "
             "20 % too fast");
+    if (plan->context > 1 && plan->context_kind != SL_CONTEXT_EXCHANGE &&
+        out->workload.framework == SL_FRAMEWORK_DEEPSPEED)
+        sl_note_add(
+            out, false, "context_of_a_library",
+            "deepspeed itself exchanges a sequence for heads (Ulysses, context_kind a2a): a ring "
+            "or a gather is that of a library beside it");
     if (!sl_recompute_matters(&out->workload))
         sl_note_add(
             out, false, "selective_changes_nothing",

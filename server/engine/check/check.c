@@ -9,6 +9,7 @@
 #include "engine/check/check_operators.h"
 #include "engine/check/check_plain.h"
 #include "engine/check/check_schedule.h"
+#include "engine/check/check_shared.h"
 #include "engine/check/check_traffic.h"
 #include "engine/check/hints.h"
 #include "engine/links/collective.h"
@@ -20,12 +21,6 @@
 #include "engine/placement/states.h"
 #include "engine/placement/unit.h"
 #include "engine/schedule/schedule.h"
-
-static bool
-is_known(const sl_question *question, sl_unknown field)
-{
-    return (question->unknown & (uint32_t)field) == 0;
-}
 
 static sl_code
 check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, sl_errors *err)
@@ -106,7 +101,7 @@ check_tensor(const sl_question *question, sl_errors *err)
     if (code == SL_OK)
         code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
                              "feed-forward width", err);
-    if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
+    if (sl_check_knows(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
         question->workload.sequence_length % plan->tensor != 0) {
         code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/sequence",
                        "tensor must divide the %llu positions of a sequence, got %u",
@@ -223,7 +218,7 @@ check_batch(const sl_question *question, sl_errors *err)
 
     if (batch % plan->data != 0)
         return refuse_batch(question, err);
-    if (!is_known(question, SL_UNKNOWN_MICRO_BATCH))
+    if (!sl_check_knows(question, SL_UNKNOWN_MICRO_BATCH))
         return SL_OK;
     sl_code code = check_divides(workload->micro_batch, batch / plan->data,
                                  "/workload/micro_batch_size", "sequences of a replica", err);
@@ -247,7 +242,7 @@ check_framework(const sl_question *question, sl_errors *err)
                        plan->tensor > 1 ? plan->tensor : plan->pipeline);
         sl_hint(err, "or framework megatron");
     }
-    if (plan->zero_stage > 0 && is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+    if (plan->zero_stage > 0 && sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE)) {
         code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
                        "%s shards nothing, got %u", name, plan->zero_stage);
         sl_hint(err, "or framework megatron with zero_stage 1");
@@ -275,13 +270,13 @@ check_sharding(const sl_question *question, sl_errors *err)
     const bool whole = plan->shard_group == 0 || plan->shard_group == plan->data;
     sl_code code = SL_OK;
 
-    if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
+    if (sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
         (plan->zero_stage < stages[framework].first || plan->zero_stage > stages[framework].last ||
          (sl_framework_is_fsdp(framework) && plan->zero_stage == 1)))
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "%s; got %u", stages[framework].rule, plan->zero_stage);
     if (framework == SL_FRAMEWORK_MEGATRON && plan->pipeline > 1 && plan->zero_stage > 1 &&
-        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE)) {
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
                     "Megatron-FSDP (stages 2 and 3) is modelled without a pipeline; got stage %u",
@@ -289,7 +284,7 @@ check_sharding(const sl_question *question, sl_errors *err)
         sl_hint(err, "or pipeline 1");
     }
     if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
-        is_known(question, SL_UNKNOWN_ZERO_STAGE))
+        sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE))
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
     if (!whole && !sl_framework_is_fsdp(framework)) {
@@ -304,7 +299,7 @@ check_sharding(const sl_question *question, sl_errors *err)
     if (plan->reshard != SL_RESHARD_DEFAULT &&
         (!sl_framework_is_fsdp(framework) ||
          (plan->reshard == SL_RESHARD_ALWAYS && plan->zero_stage == 2 &&
-          is_known(question, SL_UNKNOWN_ZERO_STAGE)))) {
+          sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE)))) {
         code = sl_fail(err, SL_E_RANGE, "reshard_not_of_framework",
                        "/parallelism/reshard_after_forward",
                        "is a choice of fsdp with full_shard: megatron and ddp gather nothing, "
@@ -318,7 +313,7 @@ check_sharding(const sl_question *question, sl_errors *err)
         sl_hint(err, "none, core_attention, op_sac, full");
     }
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
-        is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
+        sl_check_knows(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");
@@ -369,7 +364,7 @@ check_workload(const sl_question *question, sl_errors *err)
         sl_hint(err, "false, or framework fsdp2 with zero_stage 3");
         return code;
     }
-    if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
+    if (sl_check_knows(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
         code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
                        "steps on each gradient once: %llu micro-batches would have to be summed",
                        (unsigned long long)(workload->global_batch / round));
@@ -380,130 +375,6 @@ check_workload(const sl_question *question, sl_errors *err)
             sl_hint(err, "false");
     }
     return code;
-}
-
-static bool
-has_fused_attention(const sl_question *question)
-{
-    for (uint32_t kernel = SL_ATTENTION_UNFUSED + 1; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
-        if (sl_attention_possible(&question->cluster->accelerator, (sl_attention_kernel)kernel,
-                                  question->workload.precision))
-            return true;
-    return false;
-}
-
-/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
-static sl_code
-check_exchange(const sl_question *question, sl_errors *err)
-{
-    const sl_plan *plan = &question->plan;
-    assert(plan->tensor != 0);
-
-    const uint64_t heads = question->model->heads / plan->tensor;
-    const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
-
-    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
-        return SL_OK;
-
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
-                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
-                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
-    sl_hint(err, "or context_kind p2p, or context_kind allgather");
-    return code;
-}
-
-/* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
-static sl_code
-check_context(const sl_question *question, sl_errors *err)
-{
-    const sl_plan *plan = &question->plan;
-    const sl_framework framework = question->workload.framework;
-    const uint64_t s = question->workload.sequence_length;
-    const char *pointer = "/parallelism/context";
-    sl_code code = SL_OK;
-
-    if (plan->context == 1)
-        return SL_OK;
-    if (sl_model_is_plain(question->model))
-        return sl_fail(err, SL_E_RANGE, "no_sequence", pointer,
-                       "a list of layers is counted per sample: there is no sequence to share");
-    if (framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
-                       "context parallelism is modelled for megatron and fsdp2, got %u",
-                       plan->context);
-        sl_hint(err, "or framework megatron, or framework fsdp2 with zero_stage 3");
-    }
-    if (!has_fused_attention(question)) {
-        const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
-        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
-                       wide ? "/workload/precision" : pointer,
-                       "a sequence shared by ranks needs a fused attention kernel, of which %s has "
-                       "none in this precision",
-                       question->cluster->accelerator.id);
-        if (wide)
-            sl_hint(err, "bf16, fp16, or bf16 with attention flash2, or context 1");
-    } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
-               question->workload.attention == SL_ATTENTION_UNFUSED) {
-        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
-                       "a sequence shared by ranks needs a fused attention kernel");
-        sl_hint(err, "flash1, flash2, flash3, cudnn, or context 1");
-    }
-    if (s % (2ull * plan->context) != 0)
-        code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                       "2 x context must divide the %llu positions of a sequence, got %u",
-                       (unsigned long long)s, plan->context);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
-        const sl_code exchange = check_exchange(question, err);
-        code = code == SL_OK ? exchange : code;
-    }
-    return code;
-}
-
-/* Experts are dealt out whole, over the ranks of one stage that share one copy of the states
- * (torchtitan's parallel_dims: ep divides dp_shard x cp x tp). */
-static sl_code
-check_expert(const sl_question *question, sl_errors *err)
-{
-    const sl_plan *plan = &question->plan;
-    const uint32_t experts = question->model->experts;
-    const uint32_t cut = sl_plan_expert_tensor(plan);
-    const uint64_t copy = plan->shard_group > 0 ? plan->shard_group : plan->data;
-    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * copy;
-    const sl_framework framework = question->workload.framework;
-    const char *pointer = "/parallelism/expert";
-    sl_code code = SL_OK;
-
-    assert(plan->expert >= 1 && cut >= 1);
-    if (experts == 0 && plan->expert > 1)
-        return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
-                       plan->expert);
-    if (experts == 0 && plan->expert_tensor > 1) {
-        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
-                       "this model has no experts to cut, got %u", plan->expert_tensor);
-        sl_hint(err, "1");
-    }
-    if (experts == 0)
-        return code;
-    if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
-        code =
-            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
-                    "expert parallelism is modelled for megatron and fsdp2, got %u", plan->expert);
-        sl_hint(err, "or framework megatron, or framework fsdp2 with zero_stage 3");
-    }
-    if (cut != 1 && cut != plan->tensor) {
-        code =
-            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
-                    "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
-        sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
-    }
-    if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
-        return code;
-    return sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                   "must divide the %u routed experts and the %llu ranks of tensor x context x %s "
-                   "over expert_tensor, got %u",
-                   experts, (unsigned long long)(ranks / cut),
-                   plan->shard_group > 0 ? "shard_group" : "data", plan->expert);
 }
 
 static sl_code
@@ -544,7 +415,7 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static const rule rules[] = {
-        check_framework,   check_sharding, check_workload,   check_expert,     check_context,
+        check_framework,   check_sharding, check_workload,   sl_check_experts, sl_check_context,
         check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
         sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
         sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
@@ -570,9 +441,9 @@ sl_question_check_cut(const sl_question *question, sl_errors *err)
     /* In the order of the whole check, less what goes by tensors, sequences and the hardware
      * alone. */
     static const rule rules[] = {
-        check_framework,  check_sharding, check_workload,   check_expert,   check_world,
-        check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,  sl_check_across,
-        sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order, sl_check_pools,
+        check_framework,  check_sharding, check_workload,   sl_check_experts, check_world,
+        check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,    sl_check_across,
+        sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order,   sl_check_pools,
     };
 
     return ask_all(rules, sizeof rules / sizeof rules[0], question, err);

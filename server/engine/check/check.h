@@ -11,4 +11,11 @@
  */
 sl_code sl_question_check_cut(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
+/** Whether a request says the field, which else is tried with all that is plausible. */
+static inline bool
+sl_check_knows(const sl_question *question, sl_unknown field)
+{
+    return (question->unknown & (uint32_t)field) == 0;
+}
+
 #endif

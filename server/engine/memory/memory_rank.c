@@ -109,7 +109,7 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
             ? c->prices[c->question->model->layers[0]].elements
             : 0.0;
     b->rebuilt = b->kept = 0.0;
-    b->graph_buffers = b->offloaded = 0.0;
+    b->graph_buffers = b->captured = b->offloaded = 0.0;
 }
 
 /* Two blocks at least are there: what is on its way, where all leave. */
@@ -214,8 +214,10 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl
         measure_chunks(c, r, alive, out);
     /* The output of each captured block and micro-batch, which the next one copies; that copy is
      * what it keeps for backward, and gradients share one buffer. */
-    if (c->workload->graphs == SL_GRAPHS_LAYER)
-        out->graph_buffers = hidden_bytes(c) * in_flight->whole * stage->blocks;
+    if (c->workload->graphs == SL_GRAPHS_LAYER) {
+        out->captured = in_flight->whole;
+        out->graph_buffers = hidden_bytes(c) * out->captured * stage->blocks;
+    }
     if (c->workload->offload.activations && out->blocks_saved > 0.0)
         out->offloaded = offloaded_bytes(c, stage, out);
 }

@@ -187,7 +187,7 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
              {"element_bytes", c->slice->element_bytes},
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
     ADD_TERM(to, SL_TERM_GRAPH_BUFFERS, b->graph_buffers, {"blocks", stage->blocks},
-             {"microbatches_in_flight", b->in_flight},
+             {"microbatches_in_flight", b->captured},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
     ADD_TERM(to, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,

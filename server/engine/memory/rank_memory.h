@@ -34,6 +34,7 @@ typedef struct sl_rank_bytes {
     double table_elements; /* of a tied table that both ends of the rank share, else 0 */
     double looked_up;      /* of an untied embedding: no product reads it */
     double graph_buffers;
+    double captured;  /* micro-batches that these are of */
     double offloaded; /* of blocks_saved, what is in the host's memory */
 } sl_rank_bytes;
 

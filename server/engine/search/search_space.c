@@ -125,7 +125,8 @@ open_degrees(const sl_search_request *request, sl_space *space)
     const sl_model *model = q->model;
     const sl_framework framework = q->workload.framework;
     const bool plain = sl_model_is_plain(model);
-    const bool shares = framework == SL_FRAMEWORK_MEGATRON || framework == SL_FRAMEWORK_FSDP2;
+    const bool shares = framework == SL_FRAMEWORK_MEGATRON || framework == SL_FRAMEWORK_FSDP2 ||
+                        framework == SL_FRAMEWORK_DEEPSPEED;
     const bool cuts = !plain && !sl_framework_replicates(framework);
     const uint64_t widest = space->tensor_anywhere ? SL_SEARCH_VALUES_MAX : widest_island(request);
     sl_values defaults[SL_DIMENSION_COUNT] = {0};

@@ -17,6 +17,7 @@ export function dice(seed) {
 export function draw({ any, once }) {
     const framework = any('megatron', 'megatron', 'deepspeed', 'fsdp1', 'fsdp2', 'ddp');
     const megatron = framework === 'megatron';
+    const shares = megatron || framework === 'deepspeed';
     const config = any(llama, mixtral, large);
     const tensor = megatron || framework === 'fsdp2' ? any(1, 1, 2, 4) : 1;
     const pipeline = megatron ? any(1, 2, 4) : 1;
@@ -35,7 +36,7 @@ export function draw({ any, once }) {
         cluster: { nodes: any(1, 2, 4) },
         parallelism: {
             tensor, pipeline, data: null, sequence: megatron && tensor > 1 && once(0.5), zero_stage: zero,
-            expert: megatron && config === mixtral ? any(1, 2, 4) : 1, context: megatron ? any(1, 1, 2) : 1,
+            expert: shares && config === mixtral ? any(1, 2, 4) : 1, context: shares ? any(1, 1, 2) : 1,
             ...pipeline > 1 && once(0.4) && { schedule: any('gpipe', 'naive', 'zb_h1', 'zb_v') },
             ...once(0.1) && { grad_reduce_dtype: 'bf16' },
             ...once(0.1) && { gradient_sync: 'last' },
