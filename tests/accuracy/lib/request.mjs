@@ -77,7 +77,9 @@ function parallelismOf(row) {
         virtual_pipeline: stagesPerRank(row),
         schedule,
         context: count(row.cp, 1),
-        context_kind: firstMatch([[/cp a2a/i, 'a2a'], [/cp p2p/i, 'p2p']], row.attention),
+        // EasyContext's is a ring beside DeepSpeed, whose own is an exchange.
+        context_kind: firstMatch([[/cp a2a/i, 'a2a'], [/cp p2p|easycontext/i, 'p2p']],
+            `${row.attention} ${row.framework}`),
         expert: count(row.ep, 1),
         expert_tensor: count(row.etp, 1),
         data: count(row.dp, 1),
