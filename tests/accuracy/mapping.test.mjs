@@ -111,8 +111,6 @@ test('a model that cannot be described is refused with the reason', () => {
     assert.match(requestOf({ ...dense, L: '', vocab: '' }).refusal, /does not give L, vocab/);
     assert.match(requestOf({ ...megatron, schedule: 'interlaced vocabulary' }).refusal,
         /no word for schedule/);
-    assert.match(requestOf({ ...dense, cpu_offload: 'optimizer offload fraction 0.25' }).refusal,
-        /fraction of 0.25/);
 });
 
 test('recomputation is told by mode', () => {
@@ -170,6 +168,7 @@ test('optimizers, layouts and offload are read from their words', () => {
     assert.deepEqual(workload({ cpu_offload: 'fsdp cpu offload' }).offload,
         { optimizer: 'cpu', parameters: 'cpu' });
     assert.equal(workload({ cpu_offload: 'optimizer offload fraction 0' }).offload, undefined);
+    assert.deepEqual(workload({ cpu_offload: 'optimizer offload fraction 0.25' }).offload, { optimizer: 'cpu', optimizer_fraction: 0.25 });
 });
 
 test('plans: sharding words, schedules, resharding, context parallelism', () => {

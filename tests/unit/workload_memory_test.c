@@ -287,6 +287,27 @@ captured_blocks_have_outputs_of_their_own(void)
                    "a whole step has none");
 }
 
+/* A graph of the whole step is counted as nothing, and may have what its guide says. */
+static void
+pools_of_graphs_are_at_the_upper_end(void)
+{
+    sl_question q = llama_question();
+    const double most[] = {3e9, 10e9};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        q.plan.pipeline = 1 + i;
+        q.plan.data = 8 / q.plan.pipeline;
+        q.workload.graphs = SL_GRAPHS_NONE;
+        const sl_memory none = sl_fixture_answer(&q)->memory;
+        q.workload.graphs = SL_GRAPHS_FULL;
+        const sl_memory *some = &sl_fixture_answer(&q)->memory;
+        CU_ASSERT_EQUAL(some->ranks[0].peak_reserved_bytes, none.ranks[0].peak_reserved_bytes);
+        CU_ASSERT_EQUAL(some->reserved_low_bytes, none.reserved_low_bytes);
+        sl_expect_near((double)(some->reserved_high_bytes - none.reserved_high_bytes), most[i],
+                       1e-3, "whole segments");
+    }
+}
+
 /* States are as they were; what goes by tokens is kept three tenths more of, and may be one and a
  * half times more. */
 static void
@@ -459,6 +480,7 @@ static const sl_case cases[] = {
     SL_CASE(values_that_are_a_view_keep_queries_and_keys),
     SL_CASE(autocast_casts_for_each_product),
     SL_CASE(captured_blocks_have_outputs_of_their_own),
+    SL_CASE(pools_of_graphs_are_at_the_upper_end),
     SL_CASE(packed_documents_see_less_and_keep_as_much),
     SL_CASE(lengths_that_vary_leave_segments_idle),
     SL_CASE(a_prediction_layer_is_on_the_last_stage),

@@ -182,10 +182,12 @@ note_sharding(const sl_question *question, sl_estimate *out)
             out, true, "cuda_graphs_coarse",
             out->workload.graphs == SL_GRAPHS_LAYER
                 ? "captured blocks keep their output, a hidden state for each in flight; before "
-                  "TransformerEngine 2.6 also a copy of their input and two gradients, which are "
-                  "not counted; no measured run decides it"
-                : "a graph of the whole step is counted as no buffers of its own; no measured run "
-                  "decides it");
+                  "TransformerEngine 2.6 also a copy of their input and two gradients. What else "
+                  "their pool holds, up to 3 GB and 10 GB with a pipeline by Megatron-Bridge's "
+                  "guide, is in the upper end of what is reserved alone"
+                : "a graph of the whole step is counted as no buffers of its own: what its pool "
+                  "holds, up to 3 GB and 10 GB with a pipeline by Megatron-Bridge's guide, is in "
+                  "the upper end of what is reserved alone");
     if (out->workload.optimizer_in_backward)
         sl_note_add(
             out, false, "optimizer_in_backward",

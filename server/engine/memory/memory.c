@@ -15,6 +15,11 @@
 
 static const double float_bytes = 4.0;
 
+/* What the pool of captured graphs may hold beside the outputs that are counted: a few GB, more than
+ * ten with a pipeline (Megatron-Bridge's performance guide). */
+static const double graph_pool_bytes = 3e9;
+static const double pipelined_graph_pool_bytes = 10e9;
+
 const sl_memory_case *
 sl_case_on_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
 {
@@ -295,6 +300,14 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
     return true;
 }
 
+static double
+graphs_at_most(const sl_memory_case *c)
+{
+    if (c->workload->graphs == SL_GRAPHS_NONE)
+        return 0.0;
+    return c->plan->pipeline > 1 ? pipelined_graph_pool_bytes : graph_pool_bytes;
+}
+
 /* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is
  * what the allocator would keep where there is room. */
 static void
@@ -307,8 +320,9 @@ set_reserved_range(const sl_memory_case *c, sl_memory *out)
     const double below = apart.ratio - apart.low_ratio;
     const double above = apart.high_ratio - apart.ratio;
     const double less = allocated * below + fullest->varying_bytes * sl_rank_varying_ratio;
-    const double more = allocated * above + fullest->varying_bytes * (sl_rank_varying_high_ratio -
-                                                                      sl_rank_varying_ratio);
+    const double more =
+        allocated * above + graphs_at_most(c) +
+        fullest->varying_bytes * (sl_rank_varying_high_ratio - sl_rank_varying_ratio);
 
     out->reserved_low_bytes =
         (uint64_t)ceil(sl_smaller((double)fullest->peak_reserved_bytes, reserved - less));
