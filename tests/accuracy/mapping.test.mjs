@@ -111,6 +111,7 @@ test('a model that cannot be described is refused with the reason', () => {
     assert.match(requestOf({ ...dense, L: '', vocab: '' }).refusal, /does not give L, vocab/);
     assert.match(requestOf({ ...megatron, schedule: 'interlaced vocabulary' }).refusal,
         /no word for schedule/);
+    assert.match(requestOf({ ...dense, recompute: 'full, tiled MLP, tiled loss' }).refusal, /MLP in tiles/);
 });
 
 test('recomputation is told by mode', () => {
