@@ -87,6 +87,43 @@ foreign_keys_and_values_are_transient(void)
                    "a gather's of two ranks");
 }
 
+/* Of a rank, all blocks alike. */
+static double
+block_of(const sl_question *q)
+{
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
+
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+            return sl_term_input(&rank->terms[t], "bytes_per_block");
+    return 0.0;
+}
+
+/* Twice as many ranks as key-value heads: everything halves but these, of which each rank has one. */
+static void
+an_exchange_repeats_heads_for_deepspeed_alone(void)
+{
+    sl_question q = sl_fixture_llama_question(2, &cluster, &software);
+    const uint32_t heads = (uint32_t)q.model->kv_heads;
+    sl_errors err = {0};
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 3;
+    q.plan.context_kind = SL_CONTEXT_EXCHANGE;
+    q.plan.context = heads;
+    q.plan.data = 16 / heads;
+    const double dealt = block_of(&q);
+    q.plan.context = 2 * heads;
+    q.plan.data = 16 / q.plan.context;
+    sl_expect_near(block_of(&q), dealt / 2.0 + 2.0 * 2.0 * KEYS * TOKENS / heads / 2.0, 1e-12,
+                   "a head each");
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    q.plan.zero_stage = 1;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/parallelism/context", "pointer");
+    sl_expect_text(err.list[0].rule, "not_divisible", "rule");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -94,6 +131,7 @@ main(int argc, char **argv)
         SL_CASE(the_embedding_keeps_ids_and_its_mask),
         SL_CASE(the_head_has_whole_hidden_states),
         SL_CASE(foreign_keys_and_values_are_transient),
+        SL_CASE(an_exchange_repeats_heads_for_deepspeed_alone),
     };
 
     return sl_run_cases(argc, argv, "transient_memory", cases, sizeof cases / sizeof cases[0]);

@@ -22,7 +22,8 @@ has_fused_attention(const sl_question *question)
     return false;
 }
 
-/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
+/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence; DeepSpeed
+ * repeats key-value heads where there are fewer (UlyssesSPAttentionHF), TransformerEngine does not. */
 static sl_code
 check_exchange(const sl_question *question, sl_errors *err)
 {
@@ -32,7 +33,10 @@ check_exchange(const sl_question *question, sl_errors *err)
     const uint64_t heads = question->model->heads / plan->tensor;
     const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
 
-    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
+    const bool repeats = question->workload.framework == SL_FRAMEWORK_DEEPSPEED;
+
+    if (kv_heads > 0 && heads % plan->context == 0 &&
+        (kv_heads % plan->context == 0 || (repeats && plan->context % kv_heads == 0)))
         return SL_OK;
 
     const sl_code code =

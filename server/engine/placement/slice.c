@@ -341,10 +341,18 @@ sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op)
     return op->kv_heads < slice->tensor;
 }
 
+/* A rank has a whole head at least: of its tokens where they stay, of the whole sequence where ranks
+ * exchange them for heads. */
+static double
+least_kv_heads(const sl_slice *slice)
+{
+    return slice->context_kind == SL_CONTEXT_EXCHANGE ? fmax(1.0, slice->context) : 1.0;
+}
+
 double
 sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double heads = fmax(1.0, op->kv_heads / slice->tensor);
+    const double heads = fmax(least_kv_heads(slice), op->kv_heads / slice->tensor);
 
     return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
 }
@@ -371,7 +379,9 @@ sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
     /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
     if (op->shares_input)
         return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
-    return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
+    return op->kv_heads < slice->tensor * least_kv_heads(slice)
+               ? even - cut + sl_slice_kv_bytes(slice, op)
+               : even;
 }
 
 /* Grouped keys and values are repeated, and kept so, for products of scores in eager code, and by

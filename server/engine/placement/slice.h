@@ -137,7 +137,8 @@ double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
  * that others have too. */
 bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
 
-/** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
+/** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks; with those
+ * repeated that an exchange of tokens for heads deals out to more ranks than there are heads. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal
