@@ -18,6 +18,13 @@ enum {
     SL_FIXES_MAX = 10
 };
 
+/** What a host's memory holds, bytes. */
+typedef struct sl_hosted {
+    uint64_t bytes;
+    uint64_t high_bytes;  /* with half as much again of its states for DeepSpeed's buffers */
+    uint64_t start_bytes; /* while the model is built, outside of DeepSpeed's zero.Init */
+} sl_hosted;
+
 /** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
 typedef struct sl_rank_memory {
     const char *role; /* "only stage", "first stage", "middle stage", "last stage"; where one rank
@@ -33,7 +40,7 @@ typedef struct sl_rank_memory {
     double varying_bytes;    /* of those alive at the peak, what goes by lengths that vary */
     uint32_t pool;           /* of several, where the ranks are */
     uint64_t usable_bytes;   /* there, on a device */
-    uint64_t host_bytes;     /* in the memory of the node, for one rank */
+    sl_hosted host;          /* in the memory of the node, for one rank */
     uint64_t nvme_bytes;     /* on its disks, likewise */
     const char *phase;       /* when the peak is reached: "forward", "head", "backward",
                           "last_backward", "optimizer" */
@@ -47,9 +54,7 @@ typedef struct sl_memory {
     uint64_t usable_bytes;
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
-    uint64_t host_bytes_per_node;       /* of the node with the fullest ranks */
-    uint64_t host_high_bytes_per_node;  /* with half as much again for DeepSpeed's buffers */
-    uint64_t host_start_bytes_per_node; /* while the model is built, outside of zero.Init */
+    sl_hosted host_per_node; /* each of the node that has most of it */
     uint64_t nvme_bytes_per_node;
     int64_t headroom_bytes; /* usable less device total, where least is left */
     uint32_t binding;       /* index into ranks */

@@ -55,9 +55,11 @@ typedef struct sl_span {
     double start_s, end_s;
 } sl_span;
 
-/** A stage's optimizer on the host: the copies before and after its update. */
+/** A stage's optimizer on the host: the copies before and after its update, and what the device does
+ * of it, before and beside that. */
 typedef struct sl_host_update {
-    double down_start_s, update_start_s, up_start_s, end_s;
+    double swept_start_s, swept_end_s;
+    double down_start_s, update_start_s, updated_s, device_end_s, up_start_s, end_s;
 } sl_host_update;
 
 typedef struct sl_stage_run {
@@ -79,7 +81,9 @@ typedef struct sl_timeline {
      * of the gradients come back to each (an all-reduce). */
     uint32_t data_ranks, replica_ranks;
     bool reduces_all;
-    bool on_host; /* the optimizer steps on the host */
+    /* Spans of each stage beside its update where the optimizer steps on the host: copies, and what
+     * its device does; else 0. */
+    uint32_t host_spans;
     uint32_t span_count;
     uint32_t stage_count;
     sl_stage_run stages[SL_PIPELINE_MAX];

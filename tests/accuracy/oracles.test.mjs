@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../e2e/lib/processes.mjs';
 import { readTable } from './lib/csv.mjs';
 import { formulas } from './lib/oracle_formulas.mjs';
-import { compare, holds, questionOf, reasonOf } from './lib/oracles.mjs';
+import { compare, holds, hostBytes, questionOf, reasonOf } from './lib/oracles.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const validation = here('../../../shared/data/validation');
@@ -59,11 +59,14 @@ test('components are sums of the first stage, and nothing is compared with nothi
 });
 
 test('a host holds what is there or, outside of zero.Init, what starts there', () => {
-    const memory = { ranks: [{ role: 'only stage', terms: [] }], host_high_bytes_per_node: 30, host_start_bytes_per_node: 40 };
-    const host = ({ host_high_bytes_per_node: high, host_start_bytes_per_node: start }, { zero_init: init }) => (init ? high : 1.5 * start);
-    const errorOf = (zero_init) => compare({ host: [['cpu'], host] }, { cpu: 60 }, { memory }, { zero_init }).host.error;
-    assert.equal(errorOf(false), 0);
-    assert.equal(errorOf(true), Math.log(0.5));
+    const memory = { host_high_bytes_per_node: 30, host_start_bytes_per_node: 40 };
+    assert.equal(hostBytes(memory, { zero_init: false, additional_buffer_factor: 1.5 }), 60);
+    assert.equal(hostBytes(memory, { additional_buffer_factor: 1.5 }), 60);
+    assert.equal(hostBytes(memory, { zero_init: true, additional_buffer_factor: 1.5 }), 30);
+    assert.equal(hostBytes({ ...memory, host_start_bytes_per_node: 10 }, { additional_buffer_factor: 1.5 }), 30);
+    const ranks = [{ role: 'only stage', terms: [] }];
+    assert.equal(compare({ host: [['cpu'], hostBytes] }, { cpu: 60 }, { memory: { ...memory, ranks } },
+        { additional_buffer_factor: 1.5 }).host.error, 0);
 });
 
 test('with a layout the stage with most parameters is compared', () => {

@@ -74,6 +74,23 @@ test('what DDP or DP holds whole may be sharded instead, unless the request says
     }
 });
 
+test('a plan that says nothing has its framework\'s own way of sharing a sequence, in fixes as in answers', async () => {
+    for (const [framework, kind] of [['deepspeed', 'a2a'], ['fsdp2', 'allgather']]) {
+        const request = estimate({ config: { ...llama, hidden_size: 4096, intermediate_size: 11008, num_hidden_layers: 32 },
+            workload: { framework, software: null, recompute: 'full', sequence_length: 65536, global_batch_size: 16 }, cluster: { nodes: 1, memory_bytes: 34e9, reserved_bytes: 0 } });
+        delete request.parallelism;
+        const { json } = await ask(request);
+        assert.equal(json.fits, false);
+        const shared = json.binding.fixes.filter(({ change }) => change.parallelism?.context > 1);
+        assert.ok(shared.length > 0, JSON.stringify(json.binding.fixes));
+        for (const fix of shared) {
+            const after = (await ask(mergePatch(request, fix.change))).json;
+            assert.equal(after.resolved.parallelism.context_kind, kind);
+            assert.deepEqual([after.time.step_s, after.memory.device_total_bytes], [fix.step_s, fix.memory_bytes], JSON.stringify(fix));
+        }
+    }
+});
+
 test('of Megatron\'s optimizer no more leaves than has to', async () => {
     const request = estimate({ config: { ...llama, hidden_size: 4096, intermediate_size: 11008, num_hidden_layers: 32, vocab_size: 32000 },
         workload: { framework: 'megatron', recompute: 'full', global_batch_size: 512 }, cluster: { nodes: 1 },

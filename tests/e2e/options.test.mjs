@@ -293,7 +293,7 @@ test('deepspeed shares sequences by exchanging them, and deals experts out below
     const { inputs } = (await answered(parts({}, mixtral))).memory.ranks[0].terms.find(({ name }) => name === 'parameters');
     assert.equal(parameters.routed_parameters, inputs.routed_parameters / 4);
     assert.equal(parameters.parameters - parameters.routed_parameters, inputs.parameters - inputs.routed_parameters);
-    await refused(parts({ expert: 4, zero_stage: 3 }, mixtral), '/parallelism/zero_stage', 'stage_not_of_framework');
+    await refused(parts({ expert: 4, zero_stage: 3 }, mixtral), '/parallelism/zero_stage', 'not_modelled');
     await refused(parts({ expert: 2, tensor: 2 }, mixtral), '/parallelism/expert', 'not_modelled');
 });
 

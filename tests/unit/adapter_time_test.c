@@ -147,7 +147,7 @@ the_host_steps_on_what_trains(void)
     const sl_estimate *e = sl_fixture_answer(&q);
     const sl_rank_memory *rank = &e->memory.ranks[0];
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 4.0 * LORA_TRAINED);
-    CU_ASSERT_EQUAL((double)rank->host_bytes, (8.0 + 4.0) * LORA_TRAINED / 8.0);
+    CU_ASSERT_EQUAL((double)rank->host.bytes, (4.0 + 8.0 + 4.0) * LORA_TRAINED / 8.0);
     sl_expect_near(e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].inputs[1].value,
                    8.0 * (LORA_TRAINED / 8.0) / 4e9, 1e-12,
                    "eight ranks of a node, one after the other");

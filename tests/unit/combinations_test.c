@@ -240,7 +240,7 @@ expect_offload_frees(sl_question q)
     expect(fullest(&answer)->device_total_bytes <=
                fullest(&again)->device_total_bytes + SL_RANK_TERMS_MAX,
            "what goes to the host leaves the device");
-    expect(again.memory.host_bytes_per_node <= answer.memory.host_bytes_per_node &&
+    expect(again.memory.host_per_node.bytes <= answer.memory.host_per_node.bytes &&
                again.memory.nvme_bytes_per_node == 0,
            "and is there");
 }

@@ -49,7 +49,7 @@ states_and_activations_move_to_the_host(void)
         const sl_memory *memory = &sl_fixture_answer(&q)->memory;
         on_device[count] = sl_fixture_bytes(&memory->ranks[0], SL_TERM_PARAMETERS);
         kept[count] = sl_fixture_bytes(&memory->ranks[0], SL_TERM_ACTIVATIONS);
-        on_host[count] = (double)memory->host_bytes_per_node;
+        on_host[count] = (double)memory->host_per_node.bytes;
     }
     CU_ASSERT_EQUAL(on_host[0], 0.0);
     sl_expect_near(on_device[0] - on_device[2], 2.0 * 4.0 * parameters, 0.0, "weights");
@@ -126,13 +126,13 @@ stages_one_after_the_other_may_have_them(void)
     q.plan.schedule = SL_SCHEDULE_NAIVE;
     const sl_memory *memory = &sl_fixture_answer(&q)->memory;
     CU_ASSERT_EQUAL_FATAL(memory->rank_count, 2);
-    CU_ASSERT_TRUE(memory->ranks[0].host_bytes > 0);
-    CU_ASSERT_EQUAL(memory->ranks[1].host_bytes, 0);
-    CU_ASSERT_EQUAL(memory->host_bytes_per_node, memory->ranks[0].host_bytes);
+    CU_ASSERT_TRUE(memory->ranks[0].host.bytes > 0);
+    CU_ASSERT_EQUAL(memory->ranks[1].host.bytes, 0);
+    CU_ASSERT_EQUAL(memory->host_per_node.bytes, memory->ranks[0].host.bytes);
     q.plan.host_runs[0].last = 5; /* and the first two of the second */
     const sl_memory *both = &sl_fixture_answer(&q)->memory;
-    CU_ASSERT_EQUAL(both->host_bytes_per_node,
-                    both->ranks[0].host_bytes + both->ranks[1].host_bytes);
+    CU_ASSERT_EQUAL(both->host_per_node.bytes,
+                    both->ranks[0].host.bytes + both->ranks[1].host.bytes);
 }
 
 static void

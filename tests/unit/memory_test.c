@@ -532,7 +532,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
             CU_ASSERT_TRUE(some.rank_count <= 3 || i / 14 % 5 == 2 || i % 7 > 2 || i >= 70);
             CU_ASSERT_EQUAL(some.headroom_bytes, all.headroom_bytes);
-            CU_ASSERT_EQUAL(some.host_bytes_per_node, all.host_bytes_per_node);
+            CU_ASSERT_EQUAL(some.host_per_node.bytes, all.host_per_node.bytes);
             CU_ASSERT_EQUAL(some.ranks[some.binding].rank, all.ranks[all.binding].rank);
         }
 }

@@ -53,10 +53,10 @@ activations_that_leave_are_in_the_host(void)
 
     q.workload.offload.activations = false;
     const double all = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
-    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_bytes_per_node, 0);
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_per_node.bytes, 0);
     q = ask(3, 1e12);
     const double rest = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
-    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_bytes_per_node, all - rest, 1e-8,
+    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_per_node.bytes, all - rest, 1e-8,
                    "three blocks of one device");
 }
 
@@ -186,13 +186,19 @@ parameters_leave_with_what_steps_on_them(void)
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
 }
 
+static double
+input_of(const sl_estimate *answer, sl_term_id id, const char *name)
+{
+    return sl_term_input(&answer->time.terms[id - SL_TERM_FORWARD], name);
+}
+
 /* Half of the optimizer leaves: its states, master weights and a copy of gradients. */
 static void
 a_fraction_of_the_optimizer_leaves(void)
 {
     static const double fractions[] = {0.0, 0.5, 1.0};
     sl_question q = ask(0, 1e12);
-    double master[3], states[3], gradients[3], host[3], seconds[3];
+    double master[3], states[3], gradients[3], host[3], seconds[3], swept[3];
 
     q.plan.zero_stage = 1;
     for (uint32_t i = 0; i < 3; i++) {
@@ -202,8 +208,9 @@ a_fraction_of_the_optimizer_leaves(void)
         master[i] = sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS);
         states[i] = sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES);
         gradients[i] = sl_fixture_bytes(rank, SL_TERM_GRADIENTS);
-        host[i] = (double)answer->memory.host_bytes_per_node;
+        host[i] = (double)answer->memory.host_per_node.bytes;
         seconds[i] = sl_fixture_seconds(answer, SL_TERM_OPTIMIZER_STEP);
+        swept[i] = i == 0 ? 0.0 : input_of(answer, SL_TERM_OPTIMIZER_STEP, "swept_s");
     }
     sl_expect_near(master[1], master[0] / 2.0, 1e-8, "master weights");
     sl_expect_near(states[1], states[0] / 2.0, 1e-8, "states");
@@ -212,8 +219,10 @@ a_fraction_of_the_optimizer_leaves(void)
     CU_ASSERT_EQUAL(host[0], 0.0);
     sl_expect_near(host[1], (master[0] + states[0] + master[0]) / 2.0, 1e-8, "4 + 8 + 4 bytes");
     sl_expect_near(host[2], 2.0 * host[1], 1e-8, "all");
-    /* The device steps on its half meanwhile, in less time. */
-    sl_expect_near(seconds[2], 2.0 * seconds[1], 1e-9, "the host's half");
+    /* All gradients are swept over where they are; the device steps on its half in less time. */
+    sl_expect_near(swept[1], (3.0 * 4.0 + 4.0) * master[0] / 4.0 / 0.78e12, 1e-8, "all of them");
+    CU_ASSERT_EQUAL(swept[2], swept[1]);
+    sl_expect_near(seconds[2] - swept[2], 2.0 * (seconds[1] - swept[1]), 1e-9, "the host's half");
     CU_ASSERT_TRUE(seconds[0] < seconds[1]);
 }
 

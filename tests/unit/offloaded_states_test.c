@@ -28,7 +28,7 @@ expect_stepped_by_host(const sl_question *q, double gradients, double host, cons
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), gradients, 1e-8, what);
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
-    sl_expect_near((double)memory->host_bytes_per_node, host, 1e-8, what);
+    sl_expect_near((double)memory->host_per_node.bytes, host, 1e-8, what);
 }
 
 /* Megatron's optimizer steps on the host with a copy of gradients that stay where they add up. */
@@ -55,13 +55,13 @@ what_is_offloaded_is_in_the_host(void)
     q.workload.offload.parameters = true;
     const sl_estimate *e = sl_fixture_answer(&q);
     CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_PARAMETERS), 0.0);
-    sl_expect_near((double)e->memory.host_bytes_per_node, 18.0 * n, 1e-8, "and 2 N");
-    sl_expect_near((double)e->memory.host_high_bytes_per_node, 27.0 * n, 1e-8, "half as much more");
-    sl_expect_near((double)e->memory.host_start_bytes_per_node, 8.0 * 4.0 * n, 1e-8, "4 N a rank");
+    sl_expect_near((double)e->memory.host_per_node.bytes, 18.0 * n, 1e-8, "and 2 N");
+    sl_expect_near((double)e->memory.host_per_node.high_bytes, 27.0 * n, 1e-8, "half as much more");
+    sl_expect_near((double)e->memory.host_per_node.start_bytes, 8.0 * 4.0 * n, 1e-8, "4 N a rank");
     q.workload.framework = SL_FRAMEWORK_FSDP2;
     e = sl_fixture_answer(&q);
-    CU_ASSERT_EQUAL(e->memory.host_high_bytes_per_node, e->memory.host_bytes_per_node);
-    CU_ASSERT_EQUAL(e->memory.host_start_bytes_per_node, 0);
+    CU_ASSERT_EQUAL(e->memory.host_per_node.high_bytes, e->memory.host_per_node.bytes);
+    CU_ASSERT_EQUAL(e->memory.host_per_node.start_bytes, 0);
 }
 
 /* Parameters, gradients and both moments in 16 bits. */
@@ -72,8 +72,78 @@ fsdp_moves_gradients_as_they_are(void)
 
     q.workload.layout = (sl_layout){2.0, 2.0, 0.0, 4.0};
     q.workload.offload = (sl_offload){.optimizer = true, .parameters = true};
-    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_bytes_per_node,
+    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_per_node.bytes,
                    (2.0 + 2.0 + 4.0) * sl_fixture_llama_all(), 1e-8, "8 N");
+}
+
+/* Weights that the host steps on without a master copy, and fp16's one fp32 gradient. */
+static void
+what_a_host_steps_on_is_there_once(void)
+{
+    static const struct {
+        sl_framework framework;
+        sl_precision precision;
+        sl_wire reduce;
+        double bytes;
+        const char *what;
+    } rows[] = {
+        {SL_FRAMEWORK_MEGATRON, SL_PRECISION_BF16, SL_WIRE_DEFAULT, 16.0, "4 + 8 + 4"},
+        {SL_FRAMEWORK_MEGATRON, SL_PRECISION_BF16, SL_WIRE_BF16, 16.0, "made of a bf16 gradient"},
+        {SL_FRAMEWORK_MEGATRON, SL_PRECISION_FP16, SL_WIRE_DEFAULT, 16.0, "made of an fp16 one"},
+        {SL_FRAMEWORK_MEGATRON, SL_PRECISION_FP32, SL_WIRE_DEFAULT, 16.0, "the parameter itself"},
+        {SL_FRAMEWORK_DEEPSPEED, SL_PRECISION_FP32, SL_WIRE_DEFAULT, 16.0, "the parameter itself"},
+        {SL_FRAMEWORK_FSDP2, SL_PRECISION_BF16, SL_WIRE_DEFAULT, 16.0, "a copy of the parameter"},
+    };
+    const double n = sl_fixture_llama_all();
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const bool fsdp = rows[i].framework == SL_FRAMEWORK_FSDP2;
+        sl_question q = llama_question(rows[i].framework, fsdp ? 3 : 1);
+        q.workload.precision = rows[i].precision;
+        q.workload.reduce = rows[i].reduce;
+        if (rows[i].precision == SL_PRECISION_FP32)
+            q.workload.attention = SL_ATTENTION_UNFUSED;
+        q.workload.offload.optimizer = true;
+        sl_expect_near((double)sl_fixture_answer(&q)->memory.host_per_node.bytes, rows[i].bytes * n,
+                       1e-8, rows[i].what);
+    }
+}
+
+/* Half more of states, not of activations, and not of buffers whose size is set. */
+static void
+deepspeed_spares_for_states_alone(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
+    const double n = sl_fixture_llama_all();
+    const sl_hosted *host = &sl_fixture_answer(&q)->memory.host_per_node;
+
+    sl_expect_near((double)host->start_bytes, 8.0 * 4.0 * n, 1e-8, "nothing leaves");
+    CU_ASSERT_EQUAL(host->bytes, 0);
+    q.workload.offload = (sl_offload){.optimizer = true, .activations = true};
+    host = &sl_fixture_answer(&q)->memory.host_per_node;
+    CU_ASSERT_TRUE((double)host->bytes > 16.0 * n);
+    sl_expect_near((double)(host->high_bytes - host->bytes), 8.0 * n, 1e-8, "of 16 N");
+    q.workload.offload = (sl_offload){.optimizer = true,
+                                      .parameters = true,
+                                      .optimizer_on_nvme = true,
+                                      .parameters_on_nvme = true};
+    host = &sl_fixture_answer(&q)->memory.host_per_node;
+    sl_expect_near((double)(host->high_bytes - host->bytes), 1.0 * n, 1e-8, "of 2 N");
+    q.workload.offload = (sl_offload){.activations = true};
+    host = &sl_fixture_answer(&q)->memory.host_per_node;
+    CU_ASSERT_EQUAL(host->high_bytes, host->bytes);
+}
+
+/* Of a pipeline each rank builds its stages; two replicas of four lie in a node of eight. */
+static void
+ranks_build_their_part_at_start(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
+
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
+    sl_expect_near((double)sl_fixture_answer(&q)->memory.host_per_node.start_bytes,
+                   2.0 * 4.0 * sl_fixture_llama_all(), 1e-8, "two models");
 }
 
 /* ZeRO-Infinity: 4 buffers of fp32 values, here of the whole part, which is below a sub-group; all
@@ -87,11 +157,11 @@ disks_hold_what_passes_through_the_host(void)
     q.workload.offload.optimizer = q.workload.offload.optimizer_on_nvme = true;
     const sl_memory *memory = &sl_fixture_answer(&q)->memory;
     sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "12 N + 4 N");
-    sl_expect_near((double)memory->host_bytes_per_node, 4.0 * 4.0 * n, 1e-8, "buffers");
+    sl_expect_near((double)memory->host_per_node.bytes, 4.0 * 4.0 * n, 1e-8, "buffers");
     q.workload.offload.parameters = q.workload.offload.parameters_on_nvme = true;
     memory = &sl_fixture_answer(&q)->memory;
     sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "none below max_in_cpu");
-    sl_expect_near((double)memory->host_bytes_per_node, (16.0 + 2.0) * n + 8.0 * 2.0 * 5e8, 1e-8,
+    sl_expect_near((double)memory->host_per_node.bytes, (16.0 + 2.0) * n + 8.0 * 2.0 * 5e8, 1e-8,
                    "and the parameters' buffers");
 
     sl_errors err = {0};
@@ -136,6 +206,9 @@ main(int argc, char **argv)
         SL_CASE(megatron_leaves_gradients_on_the_device),
         SL_CASE(what_is_offloaded_is_in_the_host),
         SL_CASE(fsdp_moves_gradients_as_they_are),
+        SL_CASE(what_a_host_steps_on_is_there_once),
+        SL_CASE(deepspeed_spares_for_states_alone),
+        SL_CASE(ranks_build_their_part_at_start),
         SL_CASE(disks_hold_what_passes_through_the_host),
         SL_CASE(the_host_steps_at_its_own_rate),
     };

@@ -105,17 +105,17 @@ a_node_has_the_host_memory_of_the_stages_on_it(void)
     q.workload.offload.optimizer = true;
     const sl_memory *memory = &sl_fixture_answer(&q)->memory;
     for (uint32_t i = 0; i < memory->rank_count; i++) {
-        most = memory->ranks[i].host_bytes > most ? memory->ranks[i].host_bytes : most;
-        sum += memory->ranks[i].stage_count * memory->ranks[i].host_bytes;
+        most = memory->ranks[i].host.bytes > most ? memory->ranks[i].host.bytes : most;
+        sum += memory->ranks[i].stage_count * memory->ranks[i].host.bytes;
     }
-    CU_ASSERT_EQUAL(memory->host_bytes_per_node, 8 * most);
+    CU_ASSERT_EQUAL(memory->host_per_node.bytes, 8 * most);
     q.plan.order = SL_ORDER_PIPELINE_DATA;
-    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_bytes_per_node, 2 * sum);
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_per_node.bytes, 2 * sum);
     q.plan.pipeline = 2; /* two replicas a node */
     q.plan.data = 8;
     memory = &sl_fixture_answer(&q)->memory;
-    CU_ASSERT_EQUAL(memory->host_bytes_per_node,
-                    4 * (memory->ranks[0].host_bytes + memory->ranks[1].host_bytes));
+    CU_ASSERT_EQUAL(memory->host_per_node.bytes,
+                    4 * (memory->ranks[0].host.bytes + memory->ranks[1].host.bytes));
 }
 
 static void

@@ -412,7 +412,7 @@ a_host_steps_between_two_copies(void)
     for (uint32_t pipeline = 1; pipeline <= 4; pipeline *= 4) {
         sl_question q = llama_question(4);
         double step_s = 0.0;
-        uint32_t updates = 0, copies = 0;
+        uint32_t updates = 0, copies = 0, swept = 0;
         q.plan.pipeline = pipeline;
         q.plan.data = 32 / pipeline;
         q.plan.zero_stage = pipeline == 1 ? 2 : 1;
@@ -428,6 +428,11 @@ a_host_steps_between_two_copies(void)
                                                                span.kind == SL_SPAN_PARAMETERS_UP);
             if (span.kind != SL_SPAN_OPTIMIZER)
                 continue;
+            if (span.stream == SL_STREAM_COMPUTE) { /* gradients that stay, before they are sent */
+                CU_ASSERT_TRUE(span.start_s < span.end_s && span.end_s <= host->down_start_s);
+                swept++;
+                continue;
+            }
             updates++;
             CU_ASSERT_EQUAL(span.stream, SL_STREAM_HOST);
             CU_ASSERT_TRUE(host->down_start_s < span.start_s && span.start_s < span.end_s);
@@ -436,9 +441,36 @@ a_host_steps_between_two_copies(void)
         }
         CU_ASSERT_EQUAL(updates, pipeline);
         CU_ASSERT_EQUAL(copies, 2 * pipeline);
+        CU_ASSERT_EQUAL(swept, pipeline == 1 ? 0 : pipeline);
         CU_ASSERT_TRUE(step_s > 0.0);
         expect_near_closed_form(&q, log(1.05), "on the host");
     }
+}
+
+/* Half on the host, and the other half on its device meanwhile. */
+static void
+a_device_updates_beside_its_host(void)
+{
+    sl_question q = llama_question(4);
+    double host_s[4] = {0.0}, device_s[4] = {0.0};
+
+    q.plan.pipeline = 4;
+    q.plan.data = 8;
+    q.plan.zero_stage = 1;
+    cluster.accelerator.host_bytes_per_s = 5e10;
+    q.workload.offload = (sl_offload){.optimizer = true, .optimizer_fraction = 0.5};
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    for (uint32_t i = 0; i < timeline.span_count; i++) {
+        const sl_span span = sl_timeline_span(&timeline, i);
+        const double update_s = timeline.stages[span.stage].host.update_start_s;
+        if (span.kind != SL_SPAN_OPTIMIZER || span.start_s < update_s)
+            continue;
+        CU_ASSERT_EQUAL(span.start_s, update_s);
+        (span.stream == SL_STREAM_HOST ? host_s : device_s)[span.stage] += span.end_s - update_s;
+    }
+    for (uint32_t r = 0; r < 4; r++)
+        CU_ASSERT_TRUE(device_s[r] > 0.0 && device_s[r] < host_s[r]);
+    expect_near_closed_form(&q, log(1.05), "on both");
 }
 
 /* Of 8 devices, one after the other and nothing beside a pass: what the closed form adds up. */
@@ -583,6 +615,7 @@ static const sl_case cases[] = {
     SL_CASE(a_slow_stage_slows_all),
     SL_CASE(micro_batches_of_several_sizes_do_the_same_work),
     SL_CASE(a_host_steps_between_two_copies),
+    SL_CASE(a_device_updates_beside_its_host),
     SL_CASE(replicas_are_lent_for_a_micro_batch),
     SL_CASE(parameters_come_from_the_host_before_they_are_gathered),
     SL_CASE(activations_wait_on_the_host_for_their_backward),

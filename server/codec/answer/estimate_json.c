@@ -73,9 +73,9 @@ memory_write(sl_writer *writer, const sl_memory *memory, const sl_cluster *clust
     sl_put_uint(writer, "device_total_bytes", fullest->device_total_bytes);
     sl_put_int(writer, "headroom_bytes", memory->headroom_bytes);
     sl_put_uint(writer, "binding_rank", fullest->rank);
-    sl_put_uint(writer, "host_bytes_per_node", memory->host_bytes_per_node);
-    sl_put_uint(writer, "host_high_bytes_per_node", memory->host_high_bytes_per_node);
-    sl_put_uint(writer, "host_start_bytes_per_node", memory->host_start_bytes_per_node);
+    sl_put_uint(writer, "host_bytes_per_node", memory->host_per_node.bytes);
+    sl_put_uint(writer, "host_high_bytes_per_node", memory->host_per_node.high_bytes);
+    sl_put_uint(writer, "host_start_bytes_per_node", memory->host_per_node.start_bytes);
     sl_put_uint(writer, "nvme_bytes_per_node", memory->nvme_bytes_per_node);
     sl_write_key(writer, "ranks");
     sl_write_array(writer);

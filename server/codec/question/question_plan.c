@@ -44,15 +44,19 @@ read_degree(const sl_node *object, const char *name, uint32_t *out, sl_errors *e
     return code;
 }
 
-/* Absent: what the framework does by itself, a ring in Megatron, a gather in torchtitan, an exchange
- * in DeepSpeed (Ulysses). */
+/* A ring in Megatron, a gather in torchtitan, an exchange in DeepSpeed (Ulysses). */
+static sl_context_kind
+own_context_kind(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_FSDP2       ? SL_CONTEXT_GATHER
+           : framework == SL_FRAMEWORK_DEEPSPEED ? SL_CONTEXT_EXCHANGE
+                                                 : SL_CONTEXT_RING;
+}
+
 static sl_code
 read_context_kind(sl_estimate_request *request, sl_errors *err)
 {
-    const sl_framework framework = request->workload.framework;
-    uint32_t kind = framework == SL_FRAMEWORK_FSDP2       ? SL_CONTEXT_GATHER
-                    : framework == SL_FRAMEWORK_DEEPSPEED ? SL_CONTEXT_EXCHANGE
-                                                          : SL_CONTEXT_RING;
+    uint32_t kind = request->plan.context_kind;
     bool said = false;
     const sl_code code = sl_names_read(&request->parallelism_object, "context_kind",
                                        &sl_context_names, &kind, &said, err);
@@ -255,6 +259,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
                       .pipeline = 1,
                       .virtual_pipeline = 1,
                       .context = 1,
+                      .context_kind = own_context_kind(request->workload.framework),
                       .expert = 1,
                       .data = 1,
                       .overlap_experts = plan->overlap_experts /* the workload's "moe" said it */};

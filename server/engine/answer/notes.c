@@ -127,6 +127,12 @@ note_experts(const sl_question *question, sl_estimate *out)
         out, true, "experts_coarse",
         "routed experts are priced as one product for all of a rank; how far off published runs of "
         "such models come out is in tests/accuracy/limits.md");
+    if (out->workload.framework == SL_FRAMEWORK_DEEPSPEED)
+        sl_note_add(
+            out, true, "experts_of_deepspeed",
+            "experts are counted as grouped products that drop no token, as DeepSpeed's AutoEP and "
+            "models of Transformers have them: deepspeed.moe's own layer drops tokens at its "
+            "capacity and keeps masks of tokens x experts x capacity, which are not counted");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         sl_note_add(out, false, "experts_exposed",
@@ -316,21 +322,22 @@ note_host(const sl_question *question, sl_estimate *out)
 {
     const uint64_t room = question->cluster->host_memory_bytes;
 
-    if (room > 0 && out->memory.host_bytes_per_node > room)
+    if (room > 0 && out->memory.host_per_node.bytes > room)
         sl_note_add(
             out, true, "host_memory_exceeded",
             "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
             "only");
-    else if (room > 0 && out->memory.host_high_bytes_per_node > room)
+    else if (room > 0 && out->memory.host_per_node.high_bytes > room)
         sl_note_add(
             out, true, "host_memory_tight",
             "a node's memory has room for what the plan keeps there, and not for the half more "
             "that DeepSpeed's own estimator adds for buffers");
-    if (room > 0 && out->memory.host_start_bytes_per_node > room)
+    if (room > 0 && out->memory.host_per_node.start_bytes > room)
         sl_note_add(
             out, true, "host_memory_at_start",
-            "outside of zero.Init each rank of a node builds the whole model in fp32 before it is "
-            "divided: together more than the node's memory");
+            "outside of zero.Init each rank of a node builds its part of the model in fp32 before "
+            "ZeRO divides it: together more than the node's memory, even without the half more "
+            "that DeepSpeed's estimators add here too");
     if (out->plan.host_run_count == 0)
         return;
     sl_note_add(

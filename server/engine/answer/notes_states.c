@@ -21,7 +21,7 @@ note_buffers(sl_estimate *out)
             out, true, "megatron_fsdp",
             "stages 2 and 3 of megatron are Megatron-FSDP: gathered and reduced by blocks as "
             "fully_shard does it, double buffers not counted");
-    if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
+    if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data * out->plan.context > 1 &&
         (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
         sl_note_add(out, false, "allgather_bucket",
                     "updated parameters are gathered into their place after the step: copies of "
@@ -183,11 +183,11 @@ note_sharding(const sl_question *question, sl_estimate *out)
             out->workload.graphs == SL_GRAPHS_LAYER
                 ? "captured blocks keep their output, a hidden state for each in flight; before "
                   "TransformerEngine 2.6 also a copy of their input and two gradients. What else "
-                  "their pool holds, up to 3 GB and 10 GB with a pipeline by Megatron-Bridge's "
-                  "guide, is in the upper end of what is reserved alone"
-                : "a graph of the whole step is counted as no buffers of its own: what its pool "
-                  "holds, up to 3 GB and 10 GB with a pipeline by Megatron-Bridge's guide, is in "
-                  "the upper end of what is reserved alone");
+                  "their pool holds is in the upper end of what is reserved alone: a few GB, more "
+                  "than ten with a pipeline (Megatron-Bridge's guide), taken as 3 and 10"
+                : "a graph of the whole step is counted as no buffers of its own. What its pool "
+                  "holds is in the upper end of what is reserved alone: a few GB, more than ten "
+                  "with a pipeline (Megatron-Bridge's guide), taken as 3 and 10");
     if (out->workload.optimizer_in_backward)
         sl_note_add(
             out, false, "optimizer_in_backward",
@@ -205,6 +205,11 @@ note_sharding(const sl_question *question, sl_estimate *out)
         sl_note_add(out, true, "optimizer_support",
                     "Megatron's own optimizers are Adam, SGD and, of late, Muon: this one takes "
                     "code of yours, and is counted as its library keeps it");
+    if (framework == SL_FRAMEWORK_MEGATRON && out->workload.offload.optimizer &&
+        (out->plan.zero_stage >= 2 || out->workload.optimizer == SL_OPTIMIZER_MUON))
+        sl_note_add(out, true, "optimizer_offload_support",
+                    "Megatron's optimizer on the host is Adam's, of the distributed optimizer: "
+                    "with Muon or Megatron-FSDP a release may refuse it");
     if (sl_low_keeps_operands(&out->workload) && out->plan.zero_stage >= 3)
         sl_note_add(
             out, true, "quantised_copies_whole",

@@ -290,8 +290,15 @@ void sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PI
                   const sl_busy busy[SL_PIPELINE_MAX], const double after_s[SL_PIPELINE_MAX],
                   const uint32_t *paced, double *late_s, sl_time *out);
 
+/** An update that a host's optimizer makes, all of it or a part. */
+typedef struct sl_shared_update {
+    sl_host_step host;
+    double swept_s;  /* before: norm, clip and zeros of gradients that the device keeps */
+    double device_s; /* beside the host's: of what stays on the device */
+} sl_shared_update;
+
 /** The update of a rank with these elements where the host's optimizer makes it. */
-sl_host_step sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
+sl_shared_update sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
 
 /** The update, on the device or the host, which hides some of it under the backward of the
  * slowest; and where late_s tells when ranks come to theirs, behind the last of them alone. */

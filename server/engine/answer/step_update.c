@@ -32,13 +32,14 @@ host_rounds(const sl_memory_case *c)
     return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : sl_step_data_rounds(c).reduces;
 }
 
-/* What a device steps on with all of its part. */
+/* What a device sweeps over, bytes of each parameter. */
 typedef struct sweep {
-    double sharded; /* bytes per parameter, of a rank's part */
+    double swept;   /* of its part: for the norm of gradients and the clip */
+    double updated; /* of its part: gradients, states and weights */
+    double zeroed;  /* of its whole gradient */
     double shard;   /* ranks that each hold a part, on average over dense and routed parameters */
-    double zeroed;  /* bytes per parameter, of a rank's gradient */
+    double parameters;
     double bandwidth;
-    double seconds;
 } sweep;
 
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
@@ -57,30 +58,31 @@ device_sweep(const sl_memory_case *c, const sl_elements *trained, const sl_layou
                                : 2.0 * layout->parameter_bytes;
     const bool lists =
         c->workload->optimizer == SL_OPTIMIZER_ADAMW && c->software->step_lists > 0.0;
-    sweep out = {
-        .sharded = 4.0 * g + 2.0 * layout->optimizer_bytes + weights,
-        .shard = all / sl_larger(1.0, sl_states_at_rest(trained, &shards->optimizer)),
+
+    return (sweep){
+        .swept = 3.0 * g,
+        .updated = g + 2.0 * layout->optimizer_bytes + weights,
         .zeroed = g * sl_states_at_rest(trained, &shards->gradients) / all,
+        .shard = all / sl_larger(1.0, sl_states_at_rest(trained, &shards->optimizer)),
+        .parameters = trained->all,
         .bandwidth = optimizer_bandwidth_ratio * rate / (lists ? list_passes : 1.0),
     };
-
-    out.seconds = trained->all * (out.sharded / out.shard + out.zeroed) / out.bandwidth;
-    return out;
 }
 
-sl_host_step
+sl_shared_update
 sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
 {
     sl_layout layout;
     const sl_elements trained = sl_states_trained(c->workload, elements, &layout);
     const double stays = 1.0 - sl_states_away(c->workload);
-    sl_host_step out = sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+    const sweep of = device_sweep(c, &trained, &layout, c->slice->accelerator->memory_bytes_per_s);
+    const bool sums = c->workload->framework == SL_FRAMEWORK_MEGATRON;
 
-    out.device_s = stays > 0.0 ? stays * device_sweep(c, &trained, &layout,
-                                                      c->slice->accelerator->memory_bytes_per_s)
-                                             .seconds
-                               : 0.0;
-    return out;
+    return (sl_shared_update){
+        .host = sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c)),
+        .swept_s = sums ? of.parameters * (of.swept / of.shard + of.zeroed) / of.bandwidth : 0.0,
+        .device_s = stays * of.parameters * of.updated / of.shard / of.bandwidth,
+    };
 }
 
 /* The longest is as given; others go with their elements, over the rate they are stepped on at. */
@@ -122,23 +124,27 @@ hidden_s_of(const sl_memory_case *c, const double *late_s, const sl_time *time)
 }
 
 /* On the host: gradients go down under backward as they are reduced, Megatron's when all are
- * summed; then the update, beside the device's of what stays there, and the parameters up again. */
+ * summed and swept; then the update, beside the device's of what stays there, and the parameters up
+ * again. */
 static void
 evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
                    double backward_s, const double *late_s, sl_time *out)
 {
     const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
-    const sl_host_step step = sl_step_on_host(c, most);
+    const sl_shared_update step = sl_step_on_host(c, most);
+    const sl_host_step *host = &step.host;
     const double sent_s =
-        sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
+        sl_price_visible_s(c->software, host->gradients_s, host_rounds(c) * backward_s, !summed);
 
-    out->update_s = sl_larger(step.update_s, step.device_s) + sent_s + step.parameters_s;
+    out->update_s =
+        step.swept_s + sent_s + sl_larger(host->update_s, step.device_s) + host->parameters_s;
     const double hidden_s = hidden_s_of(c, late_s, out);
     SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s, {"parameters", trained},
-                {"host_update_s", step.update_s}, {"gradients_s", step.gradients_s},
-                {"gradients_exposed_s", sent_s}, {"parameters_s", step.parameters_s},
+                {"host_update_s", host->update_s}, {"gradients_s", host->gradients_s},
+                {"gradients_exposed_s", sent_s}, {"parameters_s", host->parameters_s},
                 {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s},
-                {"hidden_s", hidden_s}, {"device_update_s", step.device_s});
+                {"hidden_s", hidden_s}, {"device_update_s", step.device_s},
+                {"swept_s", step.swept_s});
 }
 
 /* What the stage holds whose update takes longest, and the rate of the memory there. */
@@ -178,15 +184,15 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const do
         return;
     }
 
-    const sweep device = device_sweep(c, &trained, &layout, rate);
+    const sweep of = device_sweep(c, &trained, &layout, rate);
+    const double sharded = of.swept + of.updated;
     /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
-    const double host_s = host_sweep_s(c) * (device.sharded + sl_states_summed_bytes(&layout));
+    const double host_s = host_sweep_s(c) * (sharded + sl_states_summed_bytes(&layout));
 
-    out->update_s = device.seconds + host_s;
+    out->update_s = of.parameters * (sharded / of.shard + of.zeroed) / of.bandwidth + host_s;
     const double hidden_s = hidden_s_of(c, late_s, out);
     SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, out->update_s - hidden_s,
-                {"parameters", trained.all}, {"host_s", host_s},
-                {"bytes_per_parameter", device.sharded}, {"shards", device.shard},
-                {"zeroed_bytes_per_parameter", device.zeroed},
-                {"bandwidth_bytes_per_s", device.bandwidth}, {"hidden_s", hidden_s});
+                {"parameters", of.parameters}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
+                {"shards", of.shard}, {"zeroed_bytes_per_parameter", of.zeroed},
+                {"bandwidth_bytes_per_s", of.bandwidth}, {"hidden_s", hidden_s});
 }

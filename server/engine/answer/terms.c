@@ -32,8 +32,8 @@ static const sl_term_info terms[] = {
          "shards + routed_parameters / routed_shards + padding)",
          "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters x (element_bytes + element_bytes + optimizer states) + "
-                          "frozen x element_bytes, each over its shards",
+                          "parameters x (element_bytes + element_bytes + on_device x optimizer "
+                          "states) + frozen x element_bytes, each over its shards",
                           "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements x element_bytes: the largest quantised matrix, in forward "
@@ -233,8 +233,8 @@ static const sl_term_info terms[] = {
                                 "parameters x (bytes_per_parameter / shards + "
                                 "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s - "
                                 "hidden_s: the latter under passes of ranks that do not wait for "
-                                "it; offloaded the larger of host_update_s and device_update_s + "
-                                "gradients_exposed_s + parameters_s - hidden_s",
+                                "it; offloaded swept_s + gradients_exposed_s + the larger of "
+                                "host_update_s and device_update_s + parameters_s - hidden_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] =
         {"overhead", NULL, SL_LIFETIME_NONE,

@@ -34,20 +34,20 @@ check_exchange(const sl_question *question, sl_errors *err)
     const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
 
     const bool repeats = question->workload.framework == SL_FRAMEWORK_DEEPSPEED;
-
     if (kv_heads > 0 && heads % plan->context == 0 &&
         (kv_heads % plan->context == 0 || (repeats && plan->context % kv_heads == 0)))
         return SL_OK;
 
     const sl_code code =
         sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
-                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
-                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
+                "must divide the %llu attention heads of a tensor rank and %s %llu key-value ones, "
+                "got %u",
+                (unsigned long long)heads, repeats ? "divide or be a multiple of the" : "the",
+                (unsigned long long)kv_heads, plan->context);
     sl_hint(err, "or context_kind p2p, or context_kind allgather");
     return code;
 }
 
-/* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
 sl_code
 sl_check_context(const sl_question *question, sl_errors *err)
 {
@@ -83,10 +83,14 @@ sl_check_context(const sl_question *question, sl_errors *err)
                        "a sequence shared by ranks needs a fused attention kernel");
         sl_hint(err, "flash1, flash2, flash3, cudnn, or context 1");
     }
-    if (s % (2ull * plan->context) != 0)
+    /* A causal mask is balanced by two pieces a rank, which heads of whole sequences do not need;
+     * Megatron cuts two for those as well. */
+    const bool whole =
+        framework == SL_FRAMEWORK_DEEPSPEED && plan->context_kind == SL_CONTEXT_EXCHANGE;
+    if (s % (whole ? plan->context : 2ull * plan->context) != 0)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                       "2 x context must divide the %llu positions of a sequence, got %u",
-                       (unsigned long long)s, plan->context);
+                       "%s must divide the %llu positions of a sequence, got %u",
+                       whole ? "context" : "2 x context", (unsigned long long)s, plan->context);
     if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
         const sl_code exchange = check_exchange(question, err);
         code = code == SL_OK ? exchange : code;
@@ -127,8 +131,8 @@ sl_check_experts(const sl_question *question, sl_errors *err)
     }
     if (plan->expert > 1 && framework == SL_FRAMEWORK_DEEPSPEED && plan->zero_stage == 3 &&
         sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE)) {
-        code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
-                       "deepspeed deals experts out in stages 0 to 2, got 3");
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
+                       "experts that deepspeed deals out are modelled in stages 0 to 2, got 3");
         sl_hint(err, "2, or expert 1");
     }
     if (plan->expert > 1 && framework == SL_FRAMEWORK_DEEPSPEED &&

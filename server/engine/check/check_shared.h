@@ -5,13 +5,13 @@
 #include "shardline/plan.h"
 
 /**
- * context: not_modelled but for megatron, fsdp2 and deepspeed; needs_fused_attention without a
- * kernel; not_divisible where a causal mask is not balanced by two pieces a rank, or heads do not
- * deal out.
+ * context: no_sequence of plain layers; not_modelled but for megatron, fsdp2 and deepspeed;
+ * needs_fused_attention without a kernel; not_divisible where a causal mask is not balanced by two
+ * pieces a rank, or heads do not deal out.
  */
 sl_code sl_check_context(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
-/** expert and expert_tensor: no_experts, not_modelled, stage_not_of_framework, not_divisible. */
+/** expert and expert_tensor: no_experts, not_modelled, not_divisible. */
 sl_code sl_check_experts(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 #endif

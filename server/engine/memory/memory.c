@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/checked.h"
 #include "engine/extremes.h"
 #include "engine/memory/offload.h"
 #include "engine/placement/adapter.h"
@@ -12,8 +13,6 @@
 #include "engine/placement/ranks.h"
 #include "engine/price/host.h"
 #include "engine/schedule/timeline_parts.h"
-
-static const double float_bytes = 4.0;
 
 /* What the pool of captured graphs may hold beside the outputs that are counted: a few GB, more than
  * ten with a pipeline (Megatron-Bridge's performance guide). */
@@ -92,19 +91,23 @@ sl_memory_plain_sent_bytes(const sl_memory_case *c, uint32_t rank)
 
 /* Beside the device; most plans keep everything on it. */
 static void
-set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double in_flight, uint32_t r,
-               sl_rank_memory *rank)
+set_host(const sl_memory_case *c, const sl_rank_bytes *b, double in_flight, uint32_t r,
+         sl_rank_memory *rank)
 {
     const sl_offload *offload = &c->workload->offload;
 
-    rank->host_bytes = rank->nvme_bytes = 0;
+    rank->host = (sl_hosted){.start_bytes =
+                                 (uint64_t)ceil(sl_offload_start_bytes(c->workload, b->elements))};
+    rank->nvme_bytes = 0;
     if (!offload->optimizer && !offload->parameters && !offload->activations &&
         c->plan->host_run_count == 0)
         return;
 
     const sl_offloaded off = sl_offload_states(c->workload, c->plan, b->elements);
-    rank->host_bytes =
-        (uint64_t)ceil(b->offloaded + off.host_bytes + sl_host_bytes(c, r, in_flight));
+    const double bytes =
+        b->offloaded + off.state_bytes + off.buffer_bytes + sl_host_bytes(c, r, in_flight);
+    rank->host.bytes = (uint64_t)ceil(bytes);
+    rank->host.high_bytes = (uint64_t)ceil(bytes + sl_offload_spare_bytes(c->workload, &off));
     rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
 }
 
@@ -131,7 +134,7 @@ evaluate_rank(const sl_memory_case *c, const sl_rank_outside *outside,
                                                : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    set_host_bytes(c, &b, in_flight->whole, r, rank);
+    set_host(c, &b, in_flight->whole, r, rank);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
     if (sl_lent_devices(c->workload, c->plan) > 0)
@@ -143,7 +146,8 @@ static bool
 same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
 {
     if (a->role != b->role || a->pool != b->pool || a->term_count != b->term_count ||
-        a->host_bytes != b->host_bytes || a->nvme_bytes != b->nvme_bytes)
+        a->host.bytes != b->host.bytes || a->host.high_bytes != b->host.high_bytes ||
+        a->host.start_bytes != b->host.start_bytes || a->nvme_bytes != b->nvme_bytes)
         return false;
     for (uint32_t i = 0; i < a->term_count; i++)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
@@ -151,27 +155,38 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
+/* Of so many ranks more; no host has as much as a number cannot say. */
+static void
+add_alike(uint64_t ranks, uint64_t bytes, uint64_t *in_node, uint64_t *most)
+{
+    uint64_t all = 0;
+
+    if (!sl_multiply(ranks, bytes, &all) || !sl_add(in_node, all))
+        *in_node = UINT64_MAX;
+    if (*in_node > *most)
+        *most = *in_node;
+}
+
 /* Stages follow one another over the nodes, those of all replicas or of one: where a node holds
  * several whole ones, theirs add up. */
 static void
-add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
-               sl_memory *out)
+add_host(const sl_memory_case *c, uint32_t r, const sl_hosted *rank, sl_hosted *in_node,
+         sl_memory *out)
 {
-    if (bytes == 0 && *in_node == 0)
-        return;
-
     const uint64_t per_node = c->cluster->accelerators_per_node;
     const uint64_t per_stage = sl_ranks_strides(c->plan).pipeline;
     const uint64_t per_line = per_stage * c->plan->pipeline; /* ranks until stages begin again */
     const uint64_t lines =
         per_line < per_node && per_node % per_line == 0 ? per_node / per_line : 1;
     const bool several = per_stage < per_node && per_node % per_stage == 0;
+    const uint64_t ranks = several ? lines * per_stage : per_node;
+    sl_hosted *most = &out->host_per_node;
 
     if (!several || r * per_stage % per_node == 0)
-        *in_node = 0;
-    *in_node += (several ? lines * per_stage : per_node) * bytes;
-    if (*in_node > out->host_bytes_per_node)
-        out->host_bytes_per_node = *in_node;
+        *in_node = (sl_hosted){0};
+    add_alike(ranks, rank->bytes, &in_node->bytes, &most->bytes);
+    add_alike(ranks, rank->high_bytes, &in_node->high_bytes, &most->high_bytes);
+    add_alike(ranks, rank->start_bytes, &in_node->start_bytes, &most->start_bytes);
 }
 
 /* Whether stages may be left out that need no more than the one before. What is in the host adds up
@@ -249,6 +264,8 @@ evaluate_spread(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
         sl_rank_memory *rank = &out->ranks[out->rank_count];
         if (!evaluate_rank(here, outside, &in_flight, NULL, 0, rank))
             return false;
+        sl_hosted in_node = {0};
+        add_host(here, 0, &rank->host, &in_node, out);
         rank->pool = i;
         rank->rank = first;
         rank->count = sl_cluster_accelerators(here->cluster);
@@ -269,7 +286,7 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
     sl_in_flight in_flight[2]; /* at hand, and before */
     sl_alive alive[2 * SL_PIPELINE_MAX];
     const bool known = sl_stages_alive_v(c, alive);
-    uint64_t in_node = 0;
+    sl_hosted in_node = {0};
 
     for (uint32_t r = 0; r < c->plan->pipeline;
          r = jumps ? sl_holding_of(c->holdings, r)->end_rank : r + 1) {
@@ -287,7 +304,8 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
             return false;
         if (c->pools != NULL)
             rank->pool = sl_case_pool_of(c, r);
-        add_host_bytes(at, r, rank->host_bytes, &in_node, out);
+        if (rank->host.bytes > 0 || rank->host.start_bytes > 0 || in_node.bytes > 0)
+            add_host(at, r, &rank->host, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;
             out->ranks[out->rank_count - 1].count += rank->count;
@@ -329,28 +347,6 @@ set_reserved_range(const sl_memory_case *c, sl_memory *out)
     out->reserved_high_bytes = (uint64_t)sl_rounded_up(reserved + more);
 }
 
-/* What DeepSpeed's estimators (deepspeed/runtime/zero) reckon beside the states themselves: half as
- * much again for buffers, and at start, in fp32, all that each rank of a node divides later. */
-static void
-set_deepspeed_host(const sl_memory_case *c, sl_memory *out)
-{
-    const sl_workload *workload = c->workload;
-    double most = 0.0;
-
-    out->host_high_bytes_per_node = out->host_bytes_per_node;
-    out->host_start_bytes_per_node = 0;
-    if (workload->framework != SL_FRAMEWORK_DEEPSPEED)
-        return;
-    if (workload->offload.optimizer || workload->offload.parameters)
-        out->host_high_bytes_per_node += out->host_bytes_per_node / 2;
-    if (sl_adapter_on(&workload->adapter))
-        return;
-    for (uint32_t r = 0; r < c->plan->pipeline; r++)
-        most = sl_larger(most, sl_holding_of(c->holdings, r)->elements.all);
-    out->host_start_bytes_per_node =
-        (uint64_t)ceil(float_bytes * most) * c->cluster->accelerators_per_node;
-}
-
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
@@ -359,7 +355,7 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->rank_count = 0;
     out->binding = 0;
-    out->host_bytes_per_node = 0;
+    out->host_per_node = (sl_hosted){0};
     if (!(sl_case_is_spread(c) ? evaluate_spread(c, &outside, out)
                                : evaluate_stages(c, &outside, out)))
         return false;
@@ -378,6 +374,5 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->usable_bytes = fullest->usable_bytes;
     out->headroom_bytes = headroom_of(fullest);
     set_reserved_range(c, out);
-    set_deepspeed_host(c, out);
     return true;
 }

@@ -171,7 +171,8 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
         ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(c->workload, b->elements, shards),
                  {"parameters", b->elements->adapters}, {"frozen", b->elements->frozen_adapters},
                  {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
-                 {"shards", shards->optimizer.dense});
+                 {"shards", shards->optimizer.dense},
+                 {"on_device", 1.0 - sl_states_away(c->workload)});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check/check.h"
 #include "engine/extremes.h"
 #include "engine/links/links.h"
 #include "engine/placement/adapter.h"
@@ -18,56 +19,87 @@ static const double parameter_buffer_elements = 5.0 * 1e8;
 static const double host_updates_per_s = 4e9;
 static const double float_bytes = 4.0;
 
-/* What the host steps on, per parameter. */
+/* What the host steps on, per parameter: gradients, and weights, of which it has those that stay on
+ * the device once more. */
 static double
-host_gradient_bytes(const sl_workload *workload, const sl_layout *layout)
+host_weight_and_gradient_bytes(const sl_workload *workload, const sl_layout *layout)
 {
-    return sl_framework_is_fsdp(workload->framework) ? layout->gradient_bytes
-           : layout->gradient_bytes > 0.0            ? float_bytes
-                                                     : 0.0;
+    const bool fsdp = sl_framework_is_fsdp(workload->framework);
+    const bool made = sl_states_made_gradient_bytes(workload) > 0.0; /* among the states */
+    const double gradient = layout->gradient_bytes <= 0.0 || made ? 0.0
+                            : fsdp                                ? layout->gradient_bytes
+                                                                  : float_bytes;
+    const bool copied = !workload->offload.parameters && layout->master_bytes <= 0.0;
+
+    return gradient + (copied ? layout->parameter_bytes : layout->master_bytes);
+}
+
+static void
+add_optimizer(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements,
+              sl_offloaded *to)
+{
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layouts layouts = sl_states_layouts(workload, elements);
+    const double away = sl_states_away(workload);
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+    const double own = away * sl_states_at_rest(&trained, &shards.optimizer);
+    const double states =
+        sl_adapter_on(&workload->adapter)
+            ? layout.optimizer_bytes * own
+            : away * sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
+    const double bytes = host_weight_and_gradient_bytes(workload, &layout) * own + states;
+
+    if (workload->offload.optimizer_on_nvme) {
+        to->nvme_bytes += bytes;
+        to->buffer_bytes += optimizer_buffers * float_bytes * sl_smaller(own, sub_group_elements);
+    } else {
+        to->state_bytes += bytes;
+    }
+}
+
+static void
+add_parameters(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements,
+               sl_offloaded *to)
+{
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layouts layouts = sl_states_layouts(workload, elements);
+    const bool disks = workload->offload.parameters_on_nvme;
+    const double own = sl_states_at_rest(elements, &shards.parameters);
+    const double kept = disks ? sl_smaller(own, parameter_elements_in_host) : own;
+    const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
+    const double each = own > 0.0 ? bytes / own : 0.0;
+
+    to->state_bytes += each * kept;
+    to->nvme_bytes += bytes - each * kept;
+    if (disks)
+        to->buffer_bytes += each * parameter_buffer_elements;
 }
 
 sl_offloaded
 sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    const sl_offload *offload = &workload->offload;
-    sl_offloaded out = {0.0, 0.0};
+    sl_offloaded out = {0.0, 0.0, 0.0};
 
-    if (!offload->optimizer && !offload->parameters)
-        return out;
-    const sl_shards shards = sl_states_shards(workload, plan);
-    const sl_layouts layouts = sl_states_layouts(workload, elements);
-    const bool frozen = sl_adapter_on(&workload->adapter);
-    sl_layout layout;
-    const sl_elements trained = sl_states_trained(workload, elements, &layout);
-
-    if (offload->optimizer) {
-        const double away = sl_states_away(workload);
-        const double own = away * sl_states_at_rest(&trained, &shards.optimizer);
-        const double states =
-            frozen ? layout.optimizer_bytes * own
-                   : away * sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
-        const double bytes =
-            (layout.master_bytes + host_gradient_bytes(workload, &layout)) * own + states;
-        if (offload->optimizer_on_nvme) {
-            out.nvme_bytes += bytes;
-            out.host_bytes += optimizer_buffers * float_bytes * sl_smaller(own, sub_group_elements);
-        } else {
-            out.host_bytes += bytes;
-        }
-    }
-    if (offload->parameters) {
-        const double own = sl_states_at_rest(elements, &shards.parameters);
-        const double kept =
-            offload->parameters_on_nvme ? sl_smaller(own, parameter_elements_in_host) : own;
-        const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
-        const double each = own > 0.0 ? bytes / own : 0.0;
-        out.host_bytes += each * kept;
-        out.nvme_bytes += bytes - each * kept;
-        if (offload->parameters_on_nvme)
-            out.host_bytes += each * parameter_buffer_elements;
-    }
+    if (workload->offload.optimizer)
+        add_optimizer(workload, plan, elements, &out);
+    if (workload->offload.parameters)
+        add_parameters(workload, plan, elements, &out);
     return out;
+}
+
+double
+sl_offload_spare_bytes(const sl_workload *workload, const sl_offloaded *of)
+{
+    return workload->framework == SL_FRAMEWORK_DEEPSPEED ? of->state_bytes / 2.0 : 0.0;
+}
+
+double
+sl_offload_start_bytes(const sl_workload *workload, const sl_elements *elements)
+{
+    return workload->framework == SL_FRAMEWORK_DEEPSPEED && !sl_adapter_on(&workload->adapter)
+               ? float_bytes * elements->all
+               : 0.0;
 }
 
 sl_host_step
@@ -80,13 +112,17 @@ sl_offload_step(const sl_question *question, const sl_workload *workload, const 
     sl_layout layout;
     const sl_elements trained = sl_states_trained(workload, elements, &layout);
     const double own = sl_states_away(workload) * sl_states_at_rest(&trained, &shards.optimizer);
+    /* Megatron's are cast for the host's copy before they go. */
+    const double sent = workload->framework == SL_FRAMEWORK_MEGATRON
+                            ? float_bytes
+                            : sl_states_reduce_bytes(workload, &layout);
     const double back = workload->offload.parameters ? 0.0 : layout.parameter_bytes * own;
 
     if (link <= 0.0)
         return (sl_host_step){0};
     return (sl_host_step){
         .update_s = own * cluster->accelerators_per_node / host_updates_per_s,
-        .gradients_s = sl_states_reduce_bytes(workload, &layout) * own * rounds / link,
+        .gradients_s = sent * own * rounds / link,
         .parameters_s = back / link,
     };
 }
@@ -151,7 +187,7 @@ check_leaving(const sl_question *question, sl_errors *err)
  * moves a whole shard, DeepSpeed asserts it (partitioned_param_coordinator's stage 3, "parameter
  * offload is only available with optimizer state offload"). */
 static sl_code
-check_parameters(const sl_question *question, bool stage_open, sl_errors *err)
+check_parameters(const sl_question *question, sl_errors *err)
 {
     static const char pointer[] = "/workload/offload/parameters";
     static const char instead[] =
@@ -162,7 +198,8 @@ check_parameters(const sl_question *question, bool stage_open, sl_errors *err)
 
     if (!workload->offload.parameters)
         return SL_OK;
-    if (!divides || (!stage_open && !sl_states_divides_parameters(workload, &question->plan))) {
+    if (!divides || (sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE) &&
+                     !sl_states_divides_parameters(workload, &question->plan))) {
         const sl_code code =
             sl_fail(err, SL_E_RANGE, "needs_sharding", pointer,
                     "parameters are kept by the host where they are sharded: deepspeed stage 3 "
@@ -184,12 +221,13 @@ check_parameters(const sl_question *question, bool stage_open, sl_errors *err)
 /* DeepSpeed moves what a stage divides; Megatron's cpu offload asserts the precision-aware optimizer,
  * and that the distributed one. */
 static sl_code
-check_optimizer(const sl_question *question, bool stage_open, sl_errors *err)
+check_optimizer(const sl_question *question, sl_errors *err)
 {
     const sl_workload *workload = &question->workload;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
 
-    if (!workload->offload.optimizer || stage_open || question->plan.zero_stage > 0 ||
+    if (!workload->offload.optimizer || !sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE) ||
+        question->plan.zero_stage > 0 ||
         (!deepspeed && workload->framework != SL_FRAMEWORK_MEGATRON))
         return SL_OK;
 
@@ -220,27 +258,15 @@ check_fraction(const sl_question *question, sl_errors *err)
     return code;
 }
 
-sl_code
-sl_check_offload(const sl_question *question, sl_errors *err)
+static sl_code
+check_disks(const sl_question *question, sl_errors *err)
 {
-    assert(question != NULL && err != NULL);
+    const sl_offload *offload = &question->workload.offload;
+    const bool infinity =
+        question->workload.framework == SL_FRAMEWORK_DEEPSPEED &&
+        (!sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE) || question->plan.zero_stage == 3);
 
-    const sl_workload *workload = &question->workload;
-    const sl_offload *offload = &workload->offload;
-    const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
-    const sl_code leaving = check_leaving(question, err);
-    const sl_code parameters = check_parameters(question, stage_open, err);
-    const sl_code optimizer = check_optimizer(question, stage_open, err);
-    const sl_code fraction = check_fraction(question, err);
-
-    if (leaving != SL_OK || parameters != SL_OK || optimizer != SL_OK || fraction != SL_OK)
-        return leaving != SL_OK      ? leaving
-               : parameters != SL_OK ? parameters
-               : optimizer != SL_OK  ? optimizer
-                                     : fraction;
-    if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
-        (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
-         (stage_open || question->plan.zero_stage == 3)))
+    if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) || infinity)
         return SL_OK;
 
     const sl_code code = sl_fail(err, SL_E_RANGE, "nvme_not_of_framework",
@@ -249,4 +275,20 @@ sl_check_offload(const sl_question *question, sl_errors *err)
                                  "only deepspeed's stage 3 keeps states on disks (ZeRO-Infinity)");
     sl_hint(err, "cpu, or framework deepspeed with zero_stage 3");
     return code;
+}
+
+sl_code
+sl_check_offload(const sl_question *question, sl_errors *err)
+{
+    static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
+        check_leaving, check_parameters, check_optimizer, check_fraction};
+    sl_code first = SL_OK;
+
+    assert(question != NULL && err != NULL);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const sl_code code = rules[i](question, err);
+        if (first == SL_OK)
+            first = code;
+    }
+    return first != SL_OK ? first : check_disks(question, err);
 }

@@ -4,19 +4,22 @@
 
 #include "engine/placement/states.h"
 
+/** Of one rank, in bytes. */
 typedef struct sl_offloaded {
-    double host_bytes; /* of one rank, in the memory of its node */
-    double nvme_bytes; /* ... on its disks */
+    double state_bytes;  /* in the memory of its node */
+    double buffer_bytes; /* there too, of what passes through on the way to disks */
+    double nvme_bytes;   /* on its disks */
 } sl_offloaded;
 
 /**
  * Of one rank, with o elements of the optimizer's part (of adapters, where they train) and p of the
  * parameters':
- *   optimizer   (master + states + a gradient to step on) away * o
+ *   optimizer   (weight + states + gradient) away * o
  *   parameters  bytes per parameter * p
  * away      sl_states_away, all of it but for a fraction under Megatron
- * gradient  4 bytes; fsdp's has the width it has on a device. Megatron's is a copy: the device keeps
- *           its own.
+ * weight    the master weight; without one the parameter, unless the host has that anyway
+ * gradient  4 bytes to step on; fsdp's has the width it has on a device. Megatron's is a copy: the
+ *           device keeps its own.
  * On NVMe (ZeRO-Infinity) the host keeps 4 buffers of fp32 values, as large as a sub-group of at
  * most 1e9 elements; of the parameters 1e9 elements (max_in_cpu) and 5 buffers of 1e8.
  * Source: DeepSpeed zero/config.py, zero/offload_config.py, its config-json documents; Ren 2021;
@@ -25,10 +28,17 @@ typedef struct sl_offloaded {
 sl_offloaded sl_offload_states(const sl_workload *workload, const sl_plan *plan,
                                const sl_elements *elements);
 
+/** What DeepSpeed's estimators add to states in a host for buffers, bytes: half as much again
+ * (additional_buffer_factor); 0 of others. */
+double sl_offload_spare_bytes(const sl_workload *workload, const sl_offloaded *of);
+
+/** What a rank builds in the host's memory outside of DeepSpeed's zero.Init, bytes: 4 of each element
+ * that its part of the model has; 0 of others, and beside adapters, whose base is loaded as stored. */
+double sl_offload_start_bytes(const sl_workload *workload, const sl_elements *elements);
+
 /** The step of an optimizer on the host. */
 typedef struct sl_host_step {
     double update_s;
-    double device_s;     /* of what stays on the device, beside it; 0 from sl_offload_step */
     double gradients_s;  /* down to the host, of the whole step */
     double parameters_s; /* up again; 0 where they stay with the host */
 } sl_host_step;
@@ -36,7 +46,7 @@ typedef struct sl_host_step {
 /**
  * with o the elements whose states are away:
  *   update_s      o * ranks of a node / 4e9, what one node updates in a second
- *   gradients_s   bytes as they are reduced * o * rounds / host link
+ *   gradients_s   bytes as they are reduced, Megatron's 4, * o * rounds / host link
  *   parameters_s  bytes per parameter * o / host link
  * rounds  how often gradients are sent down: with every micro-batch where they are divided, and
  *         once by Megatron, which sums them on the device

@@ -81,6 +81,19 @@ optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
     return 0.0;
 }
 
+static bool
+sums_fp16(const sl_workload *workload)
+{
+    return workload->framework == SL_FRAMEWORK_MEGATRON &&
+           workload->precision == SL_PRECISION_FP16 && workload->reduce != SL_WIRE_FP32;
+}
+
+double
+sl_states_made_gradient_bytes(const sl_workload *workload)
+{
+    return sums_fp16(workload) && !workload->on_deepspeed ? 4.0 : 0.0;
+}
+
 /* What the framework keeps of parameters that train. */
 static sl_layout
 framework_layout(const sl_workload *workload, const sl_elements *elements)
@@ -88,9 +101,7 @@ framework_layout(const sl_workload *workload, const sl_elements *elements)
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
-    const bool fp16 = workload->precision == SL_PRECISION_FP16;
-    const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
-    const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
+    const bool summed_half = sums_fp16(workload) || (megatron && workload->reduce == SL_WIRE_BF16);
     const bool made_and_summed = workload->on_deepspeed && megatron && half;
     const double own = summed_half || (deepspeed && half) ? 2.0 : made_and_summed ? 6.0 : 4.0;
 
@@ -99,7 +110,7 @@ framework_layout(const sl_workload *workload, const sl_elements *elements)
         .gradient_bytes = own,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
         .optimizer_bytes = optimizer_bytes(workload->optimizer, elements) +
-                           (summed_fp16 && !workload->on_deepspeed ? 4.0 : 0.0),
+                           sl_states_made_gradient_bytes(workload),
     };
 }
 

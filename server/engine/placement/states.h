@@ -123,6 +123,10 @@ sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *el
 /** Of what the optimizer steps on, by elements, what has its states with the host: 0 to 1. */
 double sl_states_away(const sl_workload *workload);
 
+/** Bytes per parameter of the fp32 gradient that Megatron's optimizer makes of fp16 ones, counted
+ * among its states; 0 where gradients are stepped on as they are. */
+double sl_states_made_gradient_bytes(const sl_workload *workload);
+
 /** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the
  * host's, without its states, and without gradients but Megatron's, as of any parameter. */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,

@@ -104,8 +104,19 @@ sum_layers(const sl_layers_run *run, sl_timeline *out)
 
 static sl_span run_span(const sl_timeline *timeline, uint32_t index);
 
-/* Two copies of each stage, down and up. */
-enum { HOST_COPIES = 2 };
+/* What stands beside an update on the host, of each stage, in this order; what a device sweeps and
+ * updates only where it does. */
+enum { GRADIENTS_DOWN, PARAMETERS_UP, SWEPT, UPDATED_BESIDE };
+
+static uint32_t
+host_spans(const sl_workload *workload)
+{
+    if (!workload->offload.optimizer)
+        return 0;
+    if (workload->framework != SL_FRAMEWORK_MEGATRON)
+        return PARAMETERS_UP + 1;
+    return sl_states_away(workload) < 1.0 ? UPDATED_BESIDE + 1 : SWEPT + 1;
+}
 
 /* When the last of what blocks keep has gone down: gradients follow over the same link. */
 static double
@@ -122,30 +133,35 @@ activations_down_s(const sl_timeline *timeline)
 }
 
 /* What is simulated as one optimizer step, on the host: the end of it goes up again, the beginning
- * is what backward could not hide of the way down. */
+ * is what the device sweeps and what backward could not hide of the way down. */
 static void
 set_host(const sl_memory_case *c, sl_timeline *out)
 {
     const double free_s = activations_down_s(out);
 
-    out->on_host = true;
     for (uint32_t i = 0; i < out->span_count; i++) {
         const sl_span span = run_span(out, i);
         if (span.kind != SL_SPAN_OPTIMIZER)
             continue;
         sl_stage_run *const stage = &out->stages[span.stage];
-        const sl_host_step step =
+        const sl_shared_update step =
             sl_step_on_host(c, &sl_holding_of(c->holdings, span.stage)->elements);
-        const double up_s = fmax(span.start_s, span.end_s - step.parameters_s);
-        const double update_s = fmax(span.start_s, up_s - fmax(step.update_s, step.device_s));
+        const double longer_s = fmax(step.host.update_s, step.device_s);
+        const double up_s = fmax(span.start_s, span.end_s - step.host.parameters_s);
+        const double update_s = fmax(span.start_s, up_s - longer_s);
         stage->host = (sl_host_update){
-            .down_start_s = fmax(fmax(stage->begin_s, free_s), update_s - step.gradients_s),
+            .swept_start_s = span.start_s,
+            .swept_end_s = fmin(span.start_s + step.swept_s, update_s),
+            .down_start_s = fmax(fmax(stage->begin_s, free_s), update_s - step.host.gradients_s),
             .update_start_s = update_s,
+            .updated_s = fmin(update_s + step.host.update_s, up_s),
+            .device_end_s = fmin(update_s + step.device_s, up_s),
             .up_start_s = up_s,
             .end_s = span.end_s,
         };
     }
-    out->span_count += HOST_COPIES * out->stage_count;
+    out->host_spans = host_spans(c->workload);
+    out->span_count += out->host_spans * out->stage_count;
 }
 
 void
@@ -240,19 +256,32 @@ run_span(const sl_timeline *timeline, uint32_t index)
 }
 
 static sl_span
-copy_span(const sl_timeline *timeline, uint32_t stage, bool up)
+host_span(const sl_timeline *timeline, uint32_t stage, uint32_t which)
 {
     const sl_host_update *const host = &timeline->stages[stage].host;
+    const struct {
+        sl_stream stream;
+        sl_span_kind kind;
+        double start_s, end_s;
+    } spans[] = {
+        [GRADIENTS_DOWN] = {SL_STREAM_COPY, SL_SPAN_GRADIENTS_DOWN, host->down_start_s,
+                            host->update_start_s},
+        [PARAMETERS_UP] = {SL_STREAM_COPY, SL_SPAN_PARAMETERS_UP, host->up_start_s, host->end_s},
+        [SWEPT] = {SL_STREAM_COMPUTE, SL_SPAN_OPTIMIZER, host->swept_start_s, host->swept_end_s},
+        [UPDATED_BESIDE] = {SL_STREAM_COMPUTE, SL_SPAN_OPTIMIZER, host->update_start_s,
+                            host->device_end_s},
+    };
 
+    assert(which < sizeof spans / sizeof spans[0]);
     return (sl_span){
         .stage = stage,
-        .stream = SL_STREAM_COPY,
-        .kind = up ? SL_SPAN_PARAMETERS_UP : SL_SPAN_GRADIENTS_DOWN,
+        .stream = spans[which].stream,
+        .kind = spans[which].kind,
         .microbatch = SL_SPAN_NONE,
         .chunk = SL_SPAN_NONE,
         .layer = SL_SPAN_NONE,
-        .start_s = up ? host->up_start_s : host->down_start_s,
-        .end_s = up ? host->end_s : host->update_start_s,
+        .start_s = spans[which].start_s,
+        .end_s = spans[which].end_s,
     };
 }
 
@@ -260,8 +289,8 @@ sl_span
 sl_timeline_span(const sl_timeline *timeline, uint32_t index)
 {
     assert(index < timeline->span_count);
-    const uint32_t copies = timeline->on_host ? HOST_COPIES * timeline->stage_count : 0;
-    const uint32_t tasks = timeline->span_count - 1 - copies;
+    const uint32_t beside = timeline->host_spans;
+    const uint32_t tasks = timeline->span_count - 1 - beside * timeline->stage_count;
 
     if (index + 1 == timeline->span_count)
         return (sl_span){
@@ -274,13 +303,12 @@ sl_timeline_span(const sl_timeline *timeline, uint32_t index)
             .end_s = timeline->end_s,
         };
     if (index >= tasks)
-        return copy_span(timeline, (index - tasks) / HOST_COPIES,
-                         (index - tasks) % HOST_COPIES == 1);
+        return host_span(timeline, (index - tasks) / beside, (index - tasks) % beside);
     sl_span span = run_span(timeline, index);
-    if (timeline->on_host && span.kind == SL_SPAN_OPTIMIZER) {
+    if (beside > 0 && span.kind == SL_SPAN_OPTIMIZER) {
         span.stream = SL_STREAM_HOST;
         span.start_s = timeline->stages[span.stage].host.update_start_s;
-        span.end_s = timeline->stages[span.stage].host.up_start_s;
+        span.end_s = timeline->stages[span.stage].host.updated_s;
     }
     return span;
 }

@@ -69,7 +69,7 @@ keep_answer(const sl_question *question, const sl_estimate *answer, sl_entry *en
     entry->time_incomplete = lacks_time(question, &answer->workload);
     entry->usable_bytes = answer->memory.usable_bytes;
     entry->headroom_bytes = answer->memory.headroom_bytes;
-    entry->host_bytes_per_node = answer->memory.host_bytes_per_node;
+    entry->host_bytes_per_node = answer->memory.host_per_node.bytes;
     entry->fullest = answer->memory.ranks[answer->memory.binding];
     entry->time = answer->time;
     entry->step_low_s = answer->step_low_s;

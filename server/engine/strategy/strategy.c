@@ -100,6 +100,8 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
         s->base.unknown |= SL_UNKNOWN_SOFTWARE;
     s->open = asked->unknown & (SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE);
     s->base.workload.framework = framework;
+    if (framework != SL_FRAMEWORK_MEGATRON && s->base.workload.offload.optimizer_fraction > 0.0)
+        s->base.workload.offload.optimizer_fraction = 1.0; /* a part is Megatron's alone */
     if (!own) {
         s->base.workload.reduce = SL_WIRE_DEFAULT;
         /* 8 bits may be the workload's word, which every framework is asked for. */

@@ -117,7 +117,7 @@ const megatronComponents = (stateNames, activation, total) => ({
     total: [[total], [...states, ...kept]],
 });
 /** What a node needs at one time or another: theirs multiplies the start too. */
-const hostBytes = ({ host_high_bytes_per_node: high, host_start_bytes_per_node: start }, input) =>
+export const hostBytes = ({ host_high_bytes_per_node: high, host_start_bytes_per_node: start }, input) =>
     Math.max(high, input.zero_init ? 0 : input.additional_buffer_factor * start);
 
 const deepspeedComponents = { states: [['gpu_model_states'], states],

@@ -29,7 +29,7 @@ export function draw({ any, once }) {
             micro_batch_size: any(1, 2), recompute: any('none', 'full', 'selective'),
             optimizer: any('adamw', 'sgd', 'adafactor', 'muon', 'adamw_8bit'),
             ...once(0.2) && { kind: 'finetuning', adapter: { method: any('lora', 'dora'), rank: 8, base: any('bf16', 'nf4') } },
-            ...once(0.2) && { offload: any({ optimizer: 'cpu' }, { activations: 'cpu' }) },
+            ...once(0.2) && { offload: any({ optimizer: 'cpu', ...megatron && once(0.5) && { optimizer_fraction: 0.5 } }, { activations: 'cpu' }) },
             ...once(0.1) && { precision: any('fp8', 'fp16', 'fp32') },
             ...once(0.1) && { cuda_graphs: any('layer', 'full') },
         },
