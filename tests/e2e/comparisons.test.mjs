@@ -110,6 +110,7 @@ test('what a column shows is what its change is answered with', async () => {
         [{ workload: { attention: null, dropout: null, recompute: 'full' } }, 12],
         [{ workload: { adapter: { rank: 8, base: 'nf4', unquantized: 'fp32' } } }, 12],
         [{ workload: { offload: { optimizer: 'cpu' } } }, 11],
+        [{ workload: { offload: { optimizer_fraction: 0.5 } } }, 12],
     ]) {
         const request = comparison(parts);
         const { strategies } = await answered(request);
