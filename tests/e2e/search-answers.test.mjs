@@ -533,3 +533,13 @@ test('a number of layers whose activations leave binds no plan where none leave'
     assert.ok(best.some(({ workload }) => workload.offload.activations === 'none'));
     await assertEstimates(request, best.slice(0, 5));
 });
+
+test('sequences are shared as the framework does it by itself', async () => {
+    for (const [framework, kind] of [['deepspeed', 'a2a'], ['fsdp2', 'allgather'], ['megatron', 'p2p']]) {
+        const request = search({ workload: { framework, sequence_length: 16384, global_batch_size: 16 }, space: { context: [2, 4] } });
+        const { best } = await answered(request);
+        assert.ok(best.length > 0);
+        assert.deepEqual([...new Set(best.map(({ parallelism }) => parallelism.context_kind))], [kind]);
+        await assertEstimates(request, best.slice(0, 3));
+    }
+});
