@@ -91,7 +91,9 @@ sums_fp16(const sl_workload *workload)
 double
 sl_states_made_gradient_bytes(const sl_workload *workload)
 {
-    return sums_fp16(workload) && !workload->on_deepspeed ? 4.0 : 0.0;
+    const bool wide = sl_adapter_on(&workload->adapter) && !workload->adapter.half;
+
+    return sums_fp16(workload) && !workload->on_deepspeed && !wide ? 4.0 : 0.0;
 }
 
 /* What the framework keeps of parameters that train. */
