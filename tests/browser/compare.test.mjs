@@ -76,6 +76,34 @@ describe('plans side by side', () => {
         });
     });
 
+    for (const width of [1400, 390]) {
+        it(`have figures, short words and heads of a column on one edge, ${width} pixels wide`, async () => {
+            await inTab(browser, server, { path: PAIR, width }, async ({ page }) => {
+                await ready(page);
+                const edges = (name) => page.locator(`[role="grid"] [data-name="${name}"]`).evaluateAll((cells) => cells
+                    .filter((cell) => !cell.closest('.words') && cell.textContent !== '').map((cell) => {
+                        const range = document.createRange();
+                        const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT,
+                            (text) => (text.parentElement.closest('.visually-hidden') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+                        const rights = [];
+                        while (walker.nextNode()) {
+                            range.selectNodeContents(walker.currentNode);
+                            rights.push(...[...range.getClientRects()].filter(({ width: wide }) => wide > 1).map(({ right }) => right));
+                        }
+                        return Math.round(Math.max(...rights));
+                    }));
+                const columns = await page.locator('[role="grid"] thead th').evaluateAll((heads) => heads.slice(1).map(({ dataset }) => dataset.name));
+                assert.equal(columns.length, 3);
+                for (const name of columns) {
+                    const all = await edges(name);
+                    assert.ok(all.length > 20, `${all.length}`);
+                    assert.ok(Math.max(...all) - Math.min(...all) <= 2, `${name}: ${[...new Set(all)].join(', ')}`);
+                }
+                assert.equal(await line(page, 'What binds').locator('td').first().evaluate((cell) => getComputedStyle(cell).textAlign), 'left', 'sentences are read from the left');
+            });
+        });
+    }
+
     it('stand close where there is but one, however wide the page is', async () => {
         await inTab(browser, server, { path: `/${QUERY}&view=compare`, width: 1600 }, async ({ page }) => {
             await ready(page);

@@ -149,6 +149,43 @@ describe('a figure on a canvas', () => {
     });
 });
 
+/** Words that mean something to who has the page under the hand, and nothing in a picture. */
+const TALK = /click|\barrow|keys|drag|zoom|colour by|compare them|perfetto|is chosen|^cluster$/i;
+
+describe('a picture', () => {
+    it('says nothing of what the page can do, and nothing stands on its foot', async () => {
+        const path = '/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&view=step';
+        await inTab(browser, server, { acceptDownloads: true, path: `${path}&rank=3` }, async ({ page }) => {
+            /** Texts of the figure that reach down to the lines of its foot. */
+            const below = (bytes) => page.evaluate((text) => {
+                const texts = [...new DOMParser().parseFromString(text, 'image/svg+xml').querySelectorAll('text')];
+                const foot = texts.findIndex((node) => node.textContent.startsWith('Shardline, engine'));
+                return texts.slice(0, foot).filter((node) => Number(node.getAttribute('y')) >= Number(texts[foot].getAttribute('y'))).map((node) => node.textContent);
+            }, bytes.toString('utf8'));
+            const look = async (title) => {
+                const { bytes } = await exported(page, title, 'SVG');
+                const { texts } = await read(page, bytes);
+                const foot = texts.findIndex((text) => text.startsWith('Shardline, engine'));
+                assert.deepEqual(texts.slice(0, foot).filter((text) => TALK.test(text)), [], title);
+                assert.deepEqual(await below(bytes), [], title);
+                return texts;
+            };
+            await page.waitForSelector('[data-testid="tensors"][data-phase="done"]');
+            await page.getByTestId('units').waitFor();
+            assert.ok((await look('Sharding map')).some((text) => text.startsWith('Rank 3: node 0')), 'what is chosen is said');
+            await page.goto(server.url + path);
+            for (const id of ['timeline', 'sharding'])
+                await page.waitForSelector(`[data-testid="${id}"][data-phase="done"]`);
+            await look('Timeline of one step');
+            await look('Sharding map');
+            await page.goto(server.url + path.replace('view=step', 'view=search&s.run=1'));
+            await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+            await page.keyboard.press('Escape');
+            await look('What there is to choose from');
+        });
+    });
+});
+
 describe('the scatter of a search', () => {
     it('is drawn and told as data, every plan that was found', async () => {
         const path = '/?example=llama-8b&view=search&s.context=1';

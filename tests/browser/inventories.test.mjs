@@ -316,6 +316,31 @@ describe('many pools', () => {
 });
 
 describe('on a phone', () => {
+    /** Cells of words without a head of their own in sight, and heads of such cells that stand apart. */
+    const unnamed = (page) => page.locator('.figures:has(.how)').evaluateAll((tables) => tables.flatMap((table) => [
+        ...[...table.querySelectorAll('td.how:not(:empty)')].filter((cell) => {
+            const { content } = getComputedStyle(cell, '::before');
+            return content !== JSON.stringify(`${cell.dataset.head} `) || cell.dataset.head === '';
+        }).map((cell) => cell.textContent),
+        ...[...table.querySelectorAll('thead .how')].filter((head) => getComputedStyle(head).clipPath === 'none').map((head) => head.textContent)]));
+
+    it('words below the figures of a row have their heads, in the list and in what is said of one', async () => {
+        await inTab(browser, server, { ...at(), width: 390, height: 844 }, async ({ page }) => {
+            await row(page, 'prod-eu').waitFor();
+            assert.ok(await page.locator('td.how').count() > 4);
+            await becomes(() => unnamed(page), []);
+            assert.ok((await row(page, 'prod-eu').getByRole('link').first().boundingBox()).height >= 24, 'a finger hits its name');
+            await row(page, 'prod-eu').getByRole('link').first().click();
+            await page.getByRole('table', { name: 'Revisions' }).waitFor();
+            await unfold(page.getByTestId('audit'));
+            const trail = page.getByRole('table', { name: 'Audit trail' });
+            await trail.waitFor();
+            await becomes(() => unnamed(page), []);
+            assert.equal(await trail.getByRole('columnheader', { name: 'Request' }).count(), 1, 'it is a table still');
+            await becomes(() => page.locator('.scroll', { has: trail }).getAttribute('data-over'), 'false');
+        });
+    });
+
     it('observations and revisions need no scrolling sideways', async () => {
         await inTab(browser, server, { ...at('&p.inv=prod-eu'), width: 390, height: 844 }, async ({ page }) => {
             for (const label of ['Observations', 'Revisions', 'Hosts with problems'])

@@ -140,6 +140,30 @@ describe('the page in little room', () => {
     });
 });
 
+describe('a fold that the keyboard is on', () => {
+    it('is outlined clear of its words, and the outline is not cut', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.goto(server.url + PRICED));
+            const cramped = () => page.locator('summary:visible').evaluateAll((all) => all.filter((summary) => {
+                summary.focus({ focusVisible: true });
+                const { outlineOffset, outlineWidth } = getComputedStyle(summary);
+                const range = document.createRange();
+                range.selectNodeContents(summary);
+                const [box, words] = [summary.getBoundingClientRect(), range.getBoundingClientRect()];
+                const room = summary.parentElement.getBoundingClientRect();
+                const inner = -parseFloat(outlineOffset) + 1; /* the sign of a fold stands before its words */
+                return parseFloat(outlineWidth) < 2 || parseFloat(getComputedStyle(summary).paddingLeft) < inner + 2
+                    || box.top + inner > words.top || box.bottom - inner < words.bottom || (summary.matches('.fold > *') && box.left < room.left);
+            }).map((summary) => summary.textContent));
+            assert.deepEqual(await cramped(), []);
+            await page.getByRole('tab', { name: 'Search' }).click();
+            await page.getByTestId('search').waitFor();
+            assert.deepEqual(await cramped(), [], 'of a search');
+        });
+    });
+});
+
 describe('what binds', () => {
     it('acceptance 16: is told in the unit that the reader chose, in the very figures beside it', async () => {
         const { tab, answer: { memory } } = await openPlan(browser, server, '/?example=llama-70b&nodes=1&tp=8&sp=1&gbs=128&seq=8192&attn=flash3');

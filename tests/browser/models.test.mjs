@@ -209,3 +209,30 @@ describe('for everyone', () => {
         });
     }
 });
+
+describe('two models on a phone', () => {
+    it('have names that break between their words alone, in no more room than there is', async () => {
+        const path = '/?page=models&p.a=example:llama-8b&p.b=example:qwen-32b';
+        await inTab(browser, server, { path, width: 390, height: 844 }, async ({ page }) => {
+            await done(page);
+            for (const run of await page.getByTestId('run').all())
+                await unfold(run);
+            /** Parts of words that stand in two lines. */
+            const broken = (selector) => page.locator(selector).evaluateAll((cells) => cells.flatMap((cell) => {
+                const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+                const range = document.createRange();
+                const found = [];
+                while (walker.nextNode()) for (const { index, 0: word } of walker.currentNode.data.matchAll(/\S+/g)) {
+                    range.setStart(walker.currentNode, index);
+                    range.setEnd(walker.currentNode, index + word.length);
+                    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1)
+                        found.push(word);
+                }
+                return found;
+            }));
+            assert.ok(await page.locator('[data-testid="run"] code').count() > 20);
+            assert.deepEqual(await broken('[data-testid="layers"] th, [data-testid="facts"] :is(th, td), [data-testid="parts"] :is(th, td)'), []);
+            assert.equal(await page.locator('.scroll[data-over="true"]').count(), 0);
+        });
+    });
+});

@@ -119,6 +119,23 @@ describe('a table that is wider than its place', () => {
     });
 });
 
+describe('a table that is taller than its place', () => {
+    it('fades at its lower edge for as long as it goes on there', async () => {
+        await inTab(browser, server, { path: PATH.replace('view=search&s.run=1', 'view=compare') }, async ({ page }) => {
+            await page.waitForSelector('[data-testid="compared-plans"][data-phase="done"]');
+            const region = page.getByRole('grid').locator('..');
+            const faded = () => region.evaluate((node) => getComputedStyle(node).maskImage !== 'none');
+            await becomes(faded, true, 'at first');
+            await region.evaluate((node) => node.scrollTo(0, node.scrollHeight));
+            await becomes(faded, false, 'at its end');
+            await region.evaluate((node) => node.scrollTo(0, 0));
+            await becomes(faded, true, 'again');
+            await page.emulateMedia({ media: 'print' });
+            assert.equal(await faded(), false, 'on paper');
+        });
+    });
+});
+
 describe('a wide table on a phone', () => {
     const PLAN = '/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192';
 
@@ -129,6 +146,17 @@ describe('a wide table on a phone', () => {
         for (const name of [/^Memory per device by term/, /^Step time by term/]) {
             const table = page.getByRole('table', { name });
             await table.locator('td.how').first().waitFor();
+            assert.equal(await table.locator('td.how').first().evaluate((cell) => getComputedStyle(cell, '::before').content), '"Formula "', 'words have their own head');
+            const names = await table.locator('tbody th').evaluateAll((heads) => heads.flatMap((head) => {
+                const text = [...head.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
+                const range = document.createRange();
+                return [...text.data.matchAll(/\S+/g)].filter(({ index, 0: word }) => {
+                    range.setStart(text, index);
+                    range.setEnd(text, index + word.length);
+                    return range.getClientRects().length > 1;
+                }).map(([word]) => word);
+            }));
+            assert.deepEqual(names, [], 'no word of a name is broken');
             const rows = await table.locator('tbody tr').evaluateAll((lines) => lines.map((line) => {
                 const [head, ...cells] = [...line.children].map((cell) => cell.getBoundingClientRect());
                 const words = cells.pop();

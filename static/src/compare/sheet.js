@@ -12,7 +12,7 @@ import { Num } from "../widgets/explain.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { signed } from "../widgets/values.js";
 
-/** A longer text is read rather than seen: it is not set in bold. */
+/** A longer text is read rather than seen: it is not set in bold, and stands to the left. */
 const MOST_BOLD = 40;
 
 /** @param {Row} row @param {number} value @param {number} before @returns {string} "" where they are alike */
@@ -71,9 +71,11 @@ export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = 
     /** @type {import("../widgets/rows.js").Column} */
     const named = { name: "label", title: label, head: html`<span class="visually-hidden">${label}</span>`, read: labelOf,
         write: (row) => html`<${Label} row=${row} />` };
+    /* What is all words stands to the left, heads too. */
+    const figures = parts.some(({ rows: all }) => all.some(({ words }) => !words));
     /** @type {import("../widgets/rows.js").Column[]} */
     const others = columns.map(({ key, title, head }, at) => ({
-        name: key, title, head, number: true,
+        name: key, title, head, number: figures,
         read: ({ words, cells }) => (words ? cells[at].text : cells[at].value),
         write: (row) => html`<${Value} row=${row} cell=${row.cells[at]} against=${base < 0 || at === base ? null : row.cells[base]}
             name=${columns[base]?.title ?? ""} title=${title} />`,
@@ -84,7 +86,7 @@ export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = 
             <div class="commands">${children}<span class="muted" role="status">${count} rows</span>
                 <${TableTools} rows=${rows} columns=${[named, ...others]} file=${file} /></div>
             <${Table} cards=${cards} label=${label} columns=${[named, ...others]} rows=${rows} keyOf=${({ key }) => key}
-                more=${({ words, differs }) => ({ class: words ? "words" : "", "data-differs": differs })} />
+                more=${(/** @type {Row} */ { words, cells, differs }) => ({ class: words && cells.some(({ text }) => text.length > MOST_BOLD) ? "words" : "", "data-differs": differs })} />
         </div>`;
 }
 

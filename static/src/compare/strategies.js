@@ -54,7 +54,7 @@ function Head({ strategy, recommended, isBase }) {
     const { name, applicable } = strategy;
     const words = called("ways", name);
     return html`
-        <b>${words}</b>${recommended ? html`<span class="tag good">★ recommended</span>` : null}
+        <b>${words}</b>${recommended ? html`<span class="tag good">★ recommended</span>` : null}
         <span class="muted">${cutOfStrategy(strategy)}</span>
         <span class="pin-tools">
             <${Baseline} pressed=${isBase} name=${words} press=${() => say({ base: name })} />

@@ -86,7 +86,7 @@ function Audit({ slug }) {
     return html`
         <${Waiting} of=${trail} what="the audit trail" />
         ${trail.value === null ? null : html`
-            <${Plain} label="Audit trail" columns=${["When (UTC)", "What", "#Revision", "From", "~With", "Request"]}
+            <${Plain} label="Audit trail" columns=${["When (UTC)", "What", "#Revision", "From", "~With", "~Request"]}
                 rows=${trail.value.items.map((/** @type {Api.AuditItem} */ item) => [when(item.written_at), item.action, exact(item.revision), item.remote_address, item.user_agent,
                     html`<code>${item.request_id}</code>`])} />
             <${Older} of=${trail} limit=${limit} set=${setLimit} />`}`;

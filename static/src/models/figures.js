@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { memorySize, storedSize } from "../state/prefs.js";
 import { count } from "../units.js";
 import { Num } from "../widgets/explain.js";
+import { breaking } from "../widgets/name.js";
 import { wordsOf } from "../widgets/values.js";
 import { known } from "../widgets/words.js";
 
@@ -82,7 +83,7 @@ const STORED = factOf("Weights as stored");
 /** @param {{fact: Fact, info: Api.Model, text?: string}} props */
 export function FactNum({ fact, info, text }) {
     const value = fact.read(info);
-    if (typeof value !== "number") return value ?? "–";
+    if (typeof value !== "number") return breaking(value ?? "–");
     const inputs = fact.inputs?.(info);
     /* The parts of the whole are its formula; of what is stored otherwise than computed the other one. */
     const key = fact === STORED && info.quantization ? "Quantised weights" : fact.label;

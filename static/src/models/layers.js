@@ -4,6 +4,7 @@ import { storedSize } from "../state/prefs.js";
 import { count, exact, shapeText } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
+import { Name } from "../widgets/name.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { roleLook } from "./figures.js";
@@ -19,7 +20,7 @@ function remarksOf({ tied, buffer, experts, dtype_mixed: mixed }) {
 function Tensors({ run }) {
     return html`
         <${Plain} tight label="Tensors of ${run.kind}" columns=${["Tensor", "~Shape", "#Elements", "Stored", "~Tensor-parallel cut", "~Remarks"]}
-            rows=${run.tensors.map((tensor) => [html`<${Swatch} tone=${roleLook(tensor.role).tone} /><code>${tensor.name}</code>`, shapeText(tensor.shape),
+            rows=${run.tensors.map((tensor) => [html`<${Swatch} tone=${roleLook(tensor.role).tone} /><${Name} of=${tensor.name} />`, shapeText(tensor.shape),
                 exact(tensor.elements), tensor.dtype, CUTS[tensor.tensor_parallel], remarksOf(tensor)])} />`;
 }
 

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { place } from "../state/look.js";
 import { shapeText } from "../units.js";
 import { Chips } from "../widgets/chips.js";
+import { Name } from "../widgets/name.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
@@ -20,7 +21,7 @@ function Which({ shown }) {
 function Table({ answer }) {
     return html`
         <${Plain} tight cards label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
-            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code>`,
+            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<${Name} of=${name} />`,
                 layer, shapeText(shape), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
 }
 

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { readable } from "../state/prefs.js";
+import { breaking } from "../widgets/name.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { Choose } from "./choose.js";
@@ -20,7 +21,7 @@ function Facts({ shown }) {
     return html`
         <${Panel} title="At a glance" id="facts">
             <div class="side-by-side"><${Plain} tight label=${called("help", "model_figures")}
-                columns=${[html`<span class="visually-hidden">Figure</span>`, ...shown.map(({ title }) => html`<b>${title}</b>`)]}
+                columns=${[html`<span class="visually-hidden">Figure</span>`, ...shown.map(({ title }) => html`<b>${breaking(title)}</b>`)]}
                 more=${(at) => ({ "data-fact": facts[at].label, "data-differs": differs(facts[at]) })}
                 rows=${facts.map((fact) => [html`${fact.label}${differs(fact) ? html` <span class="tag">differs</span>` : null}`,
                     ...shown.map(({ info }) => html`<${FactNum} fact=${fact} info=${info} />`)])} /></div>

@@ -123,7 +123,7 @@ function Readout() {
     const point = spokenOf.value;
     const note = point?.row?.plan.simulation_note;
     return html`
-        <p class="readout" role="status" data-testid="scatter-readout">${point === null ? "No plan is chosen."
+        <p class="readout" role="status" data-testid="scatter-readout">${point === null ? html`<span class="hand">No plan is chosen.</span>`
             : html`<b>${nameOf(point)}</b> ${factsOf(point)}${point.row?.front ? ", no other is better in everything" : ""}${
                 isPinnedRow(point.key) ? ", pinned" : ""}${note ? `. Not simulated: ${readable(note)}` : ""}`}</p>`;
 }

@@ -1,14 +1,18 @@
-/** A region that scrolls sideways when it must: then, and only then, the keyboard can reach it. */
+/** A region that scrolls when it must: sideways it is reached by the keyboard then, and only then. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 
-/** Whether what is in a region is wider than it. @param {{current: HTMLElement | null}} region */
+/** Whether what is in a region is wider than it. That it goes on below its lower edge is written on the region, which fades there. @param {{current: HTMLElement | null}} region */
 export function useOver(region) {
     const [over, setOver] = useState(false);
     useLayoutEffect(() => {
         const node = region.current;
-        const look = () => setOver(node.scrollWidth > node.clientWidth + 1);
+        const look = () => {
+            setOver(node.scrollWidth > node.clientWidth + 1);
+            node.dataset.below = String(node.scrollHeight > node.scrollTop + node.clientHeight + 1);
+        };
         look();
+        node.addEventListener("scroll", look);
         const observer = new ResizeObserver(look);
         observer.observe(node);
         observer.observe(node.firstElementChild);

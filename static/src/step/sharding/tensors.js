@@ -4,6 +4,7 @@ import { pattern } from "../../state/look.js";
 import { fetchMore, held, pinned, pointed } from "../state.js";
 import { exact, shapeText } from "../../units.js";
 import { memorySize } from "../../state/prefs.js";
+import { Name } from "../../widgets/name.js";
 import { Problem } from "../../widgets/problem.js";
 import { ShardBytes } from "../../widgets/shard-bytes.js";
 import { Plain } from "../../widgets/plain.js";
@@ -29,7 +30,7 @@ export const pointing = (name) => ({ onMouseEnter: () => { pointed.value = name;
 function cellsOf({ name, shape, dtype, shards }, now) {
     const { onMouseEnter, onMouseLeave } = pointing(name);
     return [html`<button type="button" class="link" aria-pressed=${pinned.value === name} onFocus=${onMouseEnter} onBlur=${onMouseLeave}
-        onClick=${() => { pinned.value = pinned.value === name ? "" : name; }}><code>${name}</code></button>${now && html` <span class="tag">in use</span>`}`,
+        onClick=${() => { pinned.value = pinned.value === name ? "" : name; }}><${Name} of=${name} /></button>${now && html` <span class="tag">in use</span>`}`,
     shapeText(shape), dtype, html`<code>${shards.map((shard) => sliceText(shard.slice, shape)).join(" ")}</code>`,
     html`<${ShardBytes} name=${name} shards=${shards} />`];
 }
@@ -39,7 +40,7 @@ function Units({ units }) {
     const caption = names.says.units;
     return units.length === 0 ? null : html`
         <${Plain} tight cards label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
-            rows=${units.map(({ name, elements, shards }) => [html`<code>${name}</code>`, exact(elements), exact(shards[0].offset),
+            rows=${units.map(({ name, elements, shards }) => [html`<${Name} of=${name} />`, exact(elements), exact(shards[0].offset),
                 exact(heldOf(shards))])} />`;
 }
 

@@ -16,7 +16,7 @@ import { Panel } from "../../widgets/panel.js";
 import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
 import { wordsOf } from "../../widgets/terms.js";
-import { Help } from "../../widgets/words.js";
+import { Help, titled } from "../../widgets/words.js";
 import { Areas } from "./areas.js";
 import { MOST_TONES } from "./cells.js";
 import { Moving } from "./moving.js";
@@ -70,7 +70,7 @@ function Readout() {
         each.slice(0, 3).map(storedSize).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
-            ${place === null ? html`${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}<${Help} of="devices" />`
+            ${place === null ? html`${gone.length > 0 ? `This plan has no ${gone.join(" and no ")}. ` : ""}<span class="hand"><${Help} of="devices" /></span>`
                 : `Rank ${place.rank}: node ${place.node}, device ${place.local_rank}; ${coordinateWords(place)}.${shards}`}</p>`;
 }
 
@@ -115,7 +115,7 @@ function DeviceRows({ first }) {
     const axes = [...sizes.value.keys()];
     return html`
         <${Plain} tight label=${names.says.devices}
-            columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
+            columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${titled("names", name)}`), "#Fill", "At the cursor"]}
             rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
                 html`<button type="button" class="link" onClick=${() => { rank.value = place.rank; }}>rank ${place.rank}</button>`,
                 place.node, place.local_rank, ...axes.map((name) => place.coordinates[name]),

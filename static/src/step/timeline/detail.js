@@ -49,11 +49,14 @@ export const detailRows = computed(() => {
     return [...own.filter((row) => row.stream === "compute"), ...ring].slice(0, 2);
 });
 
+/** Told in the lane itself, and so in pictures of it: the keys below say how to come closer. */
+const MANY = "too many in view";
+
 /** Why there are no operators. */
 export const far = computed(() => {
-    if (!detailText.value) return "zoom in for operators";
+    if (!detailText.value) return MANY;
     const { phase, of, answer, problem } = fetched.value;
     if (of !== detailText.value || phase === "loading") return "asking…";
     if (problem) return problem.detail || problem.title;
-    return answer?.left_out > 0 ? "zoom in: too many operators in view" : "nothing here";
+    return answer?.left_out > 0 ? MANY : "nothing here";
 });
