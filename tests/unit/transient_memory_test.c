@@ -20,12 +20,13 @@ staged(void)
     return q;
 }
 
+/* What the activations of a rank are computed from. */
 static double
-ends_of(const sl_rank_memory *rank)
+kept_of(const sl_rank_memory *rank, const char *name)
 {
     for (uint32_t t = 0; t < rank->term_count; t++)
         if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
-            return sl_term_input(&rank->terms[t], "embedding_and_head_bytes");
+            return sl_term_input(&rank->terms[t], name);
     return 0.0;
 }
 
@@ -37,10 +38,12 @@ the_embedding_keeps_ids_and_its_mask(void)
     const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
 
     sl_expect_text(rank->role, "first stage", "role");
-    sl_expect_near(ends_of(rank), 2.0 * 8.0 * TOKENS, 1e-12, "two in flight");
+    sl_expect_near(kept_of(rank, "embedding_and_head_bytes"), 2.0 * 8.0 * TOKENS, 1e-12,
+                   "two in flight");
     q.workload.dropout = true;
     rank = &sl_fixture_answer(&q)->memory.ranks[0];
-    sl_expect_near(ends_of(rank), 2.0 * (8.0 + HIDDEN) * TOKENS, 1e-12, "and masks");
+    sl_expect_near(kept_of(rank, "embedding_and_head_bytes"), 2.0 * (8.0 + HIDDEN) * TOKENS, 1e-12,
+                   "and masks");
 }
 
 /* The gathered input and its gradient are whole where the sequence is split, what is scattered is a
@@ -87,18 +90,6 @@ foreign_keys_and_values_are_transient(void)
                    "a gather's of two ranks");
 }
 
-/* Of a rank, all blocks alike. */
-static double
-block_of(const sl_question *q)
-{
-    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
-
-    for (uint32_t t = 0; t < rank->term_count; t++)
-        if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
-            return sl_term_input(&rank->terms[t], "bytes_per_block");
-    return 0.0;
-}
-
 /* Twice as many ranks as key-value heads: everything halves but these, of which each rank has one. */
 static void
 an_exchange_repeats_heads_for_deepspeed_alone(void)
@@ -112,11 +103,11 @@ an_exchange_repeats_heads_for_deepspeed_alone(void)
     q.plan.context_kind = SL_CONTEXT_EXCHANGE;
     q.plan.context = heads;
     q.plan.data = 16 / heads;
-    const double dealt = block_of(&q);
+    const double dealt = kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block");
     q.plan.context = 2 * heads;
     q.plan.data = 16 / q.plan.context;
-    sl_expect_near(block_of(&q), dealt / 2.0 + 2.0 * 2.0 * KEYS * TOKENS / heads / 2.0, 1e-12,
-                   "a head each");
+    sl_expect_near(kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block"),
+                   dealt / 2.0 + 2.0 * 2.0 * KEYS * TOKENS / heads / 2.0, 1e-12, "a head each");
     q.workload.framework = SL_FRAMEWORK_MEGATRON;
     q.plan.zero_stage = 1;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);

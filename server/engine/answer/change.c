@@ -132,7 +132,8 @@ add_nodes(list *to, const sl_question *question)
         add(to, (uint64_t)cluster->nodes << i);
 }
 
-/* In percent of what the optimizer steps on: who can move some of it need not move all. */
+/* In percent of what the optimizer steps on: who can move some of it need not move all. Quarters are
+ * the steps of Megatron-Bridge's table (its docs on cpu-offloading). */
 static void
 add_offloads(list *to, const sl_workload *now)
 {

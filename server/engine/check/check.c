@@ -395,15 +395,12 @@ check_sequence(const sl_question *question, sl_errors *err)
     return code;
 }
 
-typedef sl_code (*rule)(const sl_question *question, sl_errors *err);
-
-/* All of them are asked: the first code counts, and every fault is named. */
-static sl_code
-ask_all(const rule *rules, uint32_t count, const sl_question *question, sl_errors *err)
+sl_code
+sl_check_all(const sl_rule *rules, size_t count, const sl_question *question, sl_errors *err)
 {
     sl_code first = SL_OK;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const sl_code code = rules[i](question, err);
         if (first == SL_OK)
             first = code;
@@ -414,7 +411,7 @@ ask_all(const rule *rules, uint32_t count, const sl_question *question, sl_error
 sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
-    static const rule rules[] = {
+    static const sl_rule rules[] = {
         check_framework,   check_sharding, check_workload,   sl_check_experts, sl_check_context,
         check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
         sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
@@ -428,7 +425,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
                        "time and memory of %s are not modelled yet; models:inspect counts this "
                        "model",
                        question->model->unpriced);
-    const sl_code code = ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+    const sl_code code = sl_check_all(rules, sizeof rules / sizeof rules[0], question, err);
 
     if (code != SL_OK && !err->terse)
         sl_hints_follow(question, err);
@@ -440,11 +437,11 @@ sl_question_check_cut(const sl_question *question, sl_errors *err)
 {
     /* In the order of the whole check, less what goes by tensors, sequences and the hardware
      * alone. */
-    static const rule rules[] = {
+    static const sl_rule rules[] = {
         check_framework,  check_sharding, check_workload,   sl_check_experts, check_world,
         check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,    sl_check_across,
         sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order,   sl_check_pools,
     };
 
-    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+    return sl_check_all(rules, sizeof rules / sizeof rules[0], question, err);
 }

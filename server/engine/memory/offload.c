@@ -280,15 +280,10 @@ check_disks(const sl_question *question, sl_errors *err)
 sl_code
 sl_check_offload(const sl_question *question, sl_errors *err)
 {
-    static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_leaving, check_parameters, check_optimizer, check_fraction};
-    sl_code first = SL_OK;
+    static const sl_rule rules[] = {check_leaving, check_parameters, check_optimizer,
+                                    check_fraction};
 
     assert(question != NULL && err != NULL);
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const sl_code code = rules[i](question, err);
-        if (first == SL_OK)
-            first = code;
-    }
-    return first != SL_OK ? first : check_disks(question, err);
+    const sl_code code = sl_check_all(rules, sizeof rules / sizeof rules[0], question, err);
+    return code != SL_OK ? code : check_disks(question, err);
 }

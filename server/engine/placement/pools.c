@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/check/check.h"
+
 uint32_t
 sl_pools_count(const sl_cluster *cluster)
 {
@@ -258,17 +260,11 @@ check_experts(const sl_question *question, sl_errors *err)
 sl_code
 sl_check_pools(const sl_question *question, sl_errors *err)
 {
-    static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_modelled, check_network, check_lies_in_one, check_experts};
-    sl_code first = SL_OK;
+    static const sl_rule rules[] = {check_modelled, check_network, check_lies_in_one,
+                                    check_experts};
 
     assert(question != NULL && err != NULL);
-    if (question->cluster->pool_count == 0)
-        return SL_OK;
-    for (uint32_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const sl_code code = rules[i](question, err);
-        if (first == SL_OK)
-            first = code;
-    }
-    return first;
+    return question->cluster->pool_count > 0
+               ? sl_check_all(rules, sizeof rules / sizeof rules[0], question, err)
+               : SL_OK;
 }
