@@ -129,7 +129,8 @@ is_since(const sl_estimate_request *request, const char *month)
 }
 
 /* That of the release, if it says one and the part has a law of it; else the newest that both have:
- * FlashAttention 2 was published in July 2023, 3 in July 2024. */
+ * FlashAttention 2 was published in July 2023, 3 in July 2024. TransformerEngine takes cuDNN's where
+ * there is none of version 3, on Blackwell. */
 static sl_attention_kernel
 flash_kernel(const sl_estimate_request *request)
 {
@@ -140,6 +141,9 @@ flash_kernel(const sl_estimate_request *request)
         return (sl_attention_kernel)own;
     if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
         return SL_ATTENTION_FLASH3;
+    if (request->workload.framework == SL_FRAMEWORK_MEGATRON &&
+        a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0)
+        return SL_ATTENTION_CUDNN;
     if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))
         return SL_ATTENTION_FLASH1;
     return SL_ATTENTION_FLASH2;

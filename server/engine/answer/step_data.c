@@ -230,8 +230,8 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
 {
     const sl_data_rounds rounds = groups->rounds;
     const sl_elements *elements = &holding->elements;
-    const sl_elements sent = sl_holding_sent(c->holdings, holding);
-    const double bytes = sl_states_gathered_bytes(c->workload, &holding->layouts.all, &sent);
+    const sl_elements sent = sl_gather_sent(c, holding);
+    const double bytes = sl_gather_bytes(c, holding);
     const sl_lists lists = sl_lists_count(c, &holding->stage);
     const double again = 1.0 + lists.again_ratio * rounds.starts / rounds.gathers;
     const double one_s = over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges->gathers,
@@ -283,7 +283,7 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     const bool sharded = c->plan->zero_stage >= 1;
     const sl_data_rounds rounds = groups->rounds;
     const sl_holding *holding = sl_holding_of(c->holdings, r);
-    const sl_elements sent = sl_holding_sent(c->holdings, holding);
+    const sl_elements sent = sl_gather_sent(c, holding);
     const sl_layout *layout = &holding->layouts.all;
     const sl_edges edges = sl_gather_edges(c, holding);
 

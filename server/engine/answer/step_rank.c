@@ -47,29 +47,23 @@ add_layers(double layers, const sl_pass_price *pass, sl_pass_time *sum)
 /* Seconds that the device waits for the host: what both do of a pass runs side by side, but for
  * what is awaited. `again` of the layers recompute, in one go with their backward pass. */
 static void
-add_launch_waits(const sl_memory_case *c, const sl_kind_price *price, double layers, double again,
-                 sl_rank_time *t)
+add_launch_waits(const sl_kind_price *price, double layers, double again, sl_rank_time *t)
 {
-    const double awaited_s = c->slice->awaited_s;
-
-    if (awaited_s <= 0.0)
-        return;
-    t->forward.launch_s += layers * (awaited_s * price->forward_awaited + price->forward.late_s);
+    t->forward.launch_s += layers * (price->forward_awaited_s + price->forward.late_s);
     t->backward.launch_s +=
-        layers * awaited_s * price->backward_awaited + (layers - again) * price->backward.late_s;
-    t->again.launch_s += again * (awaited_s * price->again.awaited + price->again.pass.late_s);
+        layers * price->backward_awaited_s + (layers - again) * price->backward.late_s;
+    t->again.launch_s += again * (price->again.awaited_s + price->again.pass.late_s);
 }
 
 static void
-add_kind(const sl_memory_case *c, const sl_kind_price *price, double layers, double again,
-         sl_rank_time *t)
+add_kind(const sl_kind_price *price, double layers, double again, sl_rank_time *t)
 {
     const sl_rerun *rerun = &price->again;
 
     add_layers(layers, &price->forward, &t->forward);
     add_layers(layers, &price->backward, &t->backward);
     add_layers(again, &rerun->pass, &t->again);
-    add_launch_waits(c, price, layers, again, t);
+    add_launch_waits(price, layers, again, t);
     t->flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
 }
 
@@ -124,7 +118,7 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
         const double again = !block ? 0.0
                              : each ? layers
                                     : sl_step_layers_again(c, held, stage, k) / copies;
-        add_kind(c, &c->prices[k], layers, again, out);
+        add_kind(&c->prices[k], layers, again, out);
         if (!block)
             continue;
         out->weight_s += layers * c->prices[k].weight_s;
@@ -168,6 +162,6 @@ sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again)
 {
     sl_rank_time t = {0};
 
-    add_kind(c, &c->prices[kind], 1.0, again ? 1.0 : 0.0, &t);
+    add_kind(&c->prices[kind], 1.0, again ? 1.0 : 0.0, &t);
     return t;
 }

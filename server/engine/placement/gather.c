@@ -333,11 +333,39 @@ embedding_elements(const sl_memory_case *c, const sl_stage *stage)
     return stage->first ? c->prices[c->question->model->layers[0]].elements : 0.0;
 }
 
+/* Whether adapters travel alone: their base is frozen, and whole on each rank. */
+static bool
+sends_adapters(const sl_memory_case *c)
+{
+    return sl_adapter_on(&c->workload->adapter) &&
+           !sl_states_divides_parameters(c->workload, c->plan);
+}
+
+sl_elements
+sl_gather_sent(const sl_memory_case *c, const sl_holding *holding)
+{
+    const sl_elements sent = sl_holding_sent(c->holdings, holding);
+
+    return sends_adapters(c) ? (sl_elements){.all = sent.adapters, .adapters = sent.adapters}
+                             : sent;
+}
+
+double
+sl_gather_bytes(const sl_memory_case *c, const sl_holding *holding)
+{
+    const sl_elements sent = sl_gather_sent(c, holding);
+
+    return sends_adapters(c) ? sent.all * sl_adapter_element_bytes(&c->workload->adapter)
+                             : sl_states_gathered_bytes(c->workload, &holding->layouts.all, &sent);
+}
+
 static sl_edges
 edges_of(const sl_memory_case *c, const sl_holding *holding)
 {
-    const double all = sl_holding_sent(c->holdings, holding).all;
-    const double bytes = holding->layouts.all.gradient_bytes;
+    const double all = sl_gather_sent(c, holding).all;
+    const double bytes = sl_adapter_on(&c->workload->adapter)
+                             ? sl_adapter_element_bytes(&c->workload->adapter)
+                             : holding->layouts.all.gradient_bytes;
     double bucket = all;
 
     if (sl_states_gathers_units(c->workload, c->plan)) {
@@ -371,7 +399,7 @@ sl_edges
 sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
 {
     const sl_edges edges = edges_of(c, holding);
-    const double all = sl_holding_sent(c->holdings, holding).all;
+    const double all = sl_gather_sent(c, holding).all;
 
     return (sl_edges){sl_smaller(all, edges.first), sl_smaller(all, edges.last),
                       sl_larger(1.0, edges.gathers), sl_larger(1.0, edges.reduces)};

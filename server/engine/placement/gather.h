@@ -77,4 +77,11 @@ typedef struct sl_edges {
  */
 sl_edges sl_gather_edges(const sl_memory_case *c, const sl_holding *holding);
 
+/** Elements that a rank's gradients and parameters travel of: of a frozen model that no rank divides
+ * its adapters alone, which are in `all` then. */
+sl_elements sl_gather_sent(const sl_memory_case *c, const sl_holding *holding);
+
+/** Bytes of these when parameters are gathered. */
+double sl_gather_bytes(const sl_memory_case *c, const sl_holding *holding);
+
 #endif

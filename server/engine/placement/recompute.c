@@ -261,7 +261,7 @@ whole_rerun(const sl_kind_price *price)
     sl_rerun again = {
         .forward_s = price->forward_s - tail->forward_s,
         .issued = price->forward_issued - tail->issued,
-        .awaited = price->forward_awaited - tail->awaited,
+        .awaited_s = price->forward_awaited_s - tail->awaited_s,
         .matmul_flops = price->matmul_flops - tail->matmul_flops,
         .attention_flops = price->attention_flops - tail->attention_flops,
         .context = sl_price_traffic_less(&price->context_forward, &tail->context),
@@ -286,7 +286,8 @@ operators_rerun(const sl_slice *slice, const sl_kind_price *price)
         .forward_s = half * (price->forward_s - price->core_forward_s - tail->forward_s) +
                      rest * grouped->forward_s,
         .issued = half * (price->forward_issued - tail->issued) + rest * grouped->issued,
-        .awaited = half * (price->forward_awaited - tail->awaited) + rest * grouped->awaited,
+        .awaited_s =
+            half * (price->forward_awaited_s - tail->awaited_s) + rest * grouped->awaited_s,
         .matmul_flops =
             half * (price->matmul_flops - tail->matmul_flops) + rest * grouped->matmul_flops,
     };

@@ -134,7 +134,9 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
                           : workload->dispatch == SL_DISPATCH_ONCE,
         .in_turn = workload->forced && software->deals_in_turn,
         .generated = workload->compile,
-        .awaited_s = workload->compile ? 0.0 : software->host_operator_s,
+        .awaited_s = workload->compile || workload->graphs == SL_GRAPHS_FULL
+                         ? 0.0
+                         : software->host_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
         .recompute = workload->recompute,
         .recompute_modules =

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/extremes.h"
 #include "engine/placement/adapter.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
@@ -431,12 +432,27 @@ are_apart(const sl_slice *slice)
            (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
 }
 
+/* A module of experts is prepared and then issued by the host expert by expert, after a wait for the
+ * counts, while the device is at the one before it (TransformerEngine, GroupedLinear). */
+static void
+await_experts(sl_pricing *p, double forward, double backward, double forward_s, double backward_s)
+{
+    const double host_s = p->slice->awaited_s;
+
+    p->out->forward_awaited_s += sl_larger(0.0, forward * host_s - p->experts_forward_s);
+    /* Backward comes to the module before after this one. */
+    p->out->backward_awaited_s +=
+        backward * host_s - sl_smaller(p->experts_backward_issue_s, backward_s);
+    p->experts_forward_s = forward_s;
+    p->experts_backward_issue_s = backward * host_s;
+}
+
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a
  * product. Attention without a fused kernel is two products, a softmax and a dropout. Where experts
  * are issued apart, their products and biases are, once for each of them, and after a wait: nothing
  * then runs beside it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
-count_issued(const sl_pricing *p, const sl_operator *op)
+count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
 {
     const sl_slice *slice = p->slice;
     const bool frozen = sl_adapter_on(slice->adapter);
@@ -452,8 +468,8 @@ count_issued(const sl_pricing *p, const sl_operator *op)
                                 : composed.backward;
 
     if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
-        p->out->forward_awaited += forward * sl_slice_experts(slice, op);
-        p->out->backward_awaited += backward * sl_slice_experts(slice, op);
+        const double experts = sl_slice_experts(slice, op);
+        await_experts(p, forward * experts, backward * experts, forward_s, backward_s);
     } else {
         p->out->forward_issued += forward;
         p->out->backward_issued += backward;
@@ -478,17 +494,20 @@ is_grouped(const sl_operator *op)
 
 /* The operators from `begin` up to `end`. */
 static void
-price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
+price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
 {
     const uint32_t stop = sl_recompute_end(p->slice, kind);
     sl_kind_price *out = p->out;
 
+    p->experts_forward_s = p->experts_backward_issue_s = 0.0;
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const bool grouped = i < stop && is_grouped(&kind->operators[i]);
         const sl_kind_price before = again || grouped || i >= stop ? *out : (sl_kind_price){0};
+        const double forward_s = out->forward_s, backward_s = out->backward_s;
         price_operator(p, &kind->operators[i]);
-        count_issued(p, &kind->operators[i]);
+        count_issued(p, &kind->operators[i], out->forward_s - forward_s,
+                     out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)

@@ -32,7 +32,7 @@ typedef struct sl_pass_price {
 typedef struct sl_rerun {
     double forward_s;
     double issued; /* operators */
-    double awaited;
+    double awaited_s; /* the device waits for their issue */
     double matmul_flops; /* of the whole layer, like those of sl_kind_price */
     double attention_flops;
     sl_traffic tensor[SL_COLLECTIVE_COUNT];
@@ -83,8 +83,8 @@ typedef struct sl_kind_price {
     double weight_s;       /* of it, gradients of weights */
     double forward_issued; /* operators that the host issues, collectives apart */
     double backward_issued;
-    double forward_awaited; /* operators that the device waits for while the host issues them */
-    double backward_awaited;
+    double forward_awaited_s; /* the device waits while the host issues products of experts */
+    double backward_awaited_s;
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */

@@ -13,6 +13,8 @@ typedef struct sl_pricing {
     sl_group expert_group;
     sl_group context_group;
     sl_kind_price *out;
+    double experts_forward_s;        /* of the module of experts before: the device's seconds ... */
+    double experts_backward_issue_s; /* ... and what its host takes in backward */
 } sl_pricing;
 
 /** Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */

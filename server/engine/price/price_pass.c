@@ -48,7 +48,7 @@ sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_pr
 {
     again->forward_s += after->forward_s - before->forward_s;
     again->issued += after->forward_issued - before->forward_issued;
-    again->awaited += after->forward_awaited - before->forward_awaited;
+    again->awaited_s += after->forward_awaited_s - before->forward_awaited_s;
     again->matmul_flops += after->matmul_flops - before->matmul_flops;
     again->attention_flops += after->attention_flops - before->attention_flops;
     for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)

@@ -82,10 +82,13 @@ function mixtureOf(row, known) {
 }
 
 /**
- * Ranks an expert is split over, where the degrees decide it: experts on more ranks than the data
- * and context groups have lie across the tensor group, so none is split inside it.
+ * Ranks an expert is split over, where notes or the degrees say it: experts on more ranks than the
+ * data and context groups have lie across the tensor group, so none is split inside it.
  */
 function expertTensorOf(row) {
+    const said = /\bexpert tensor (\d+)/.exec(row.notes)?.[1];
+    if (said !== undefined)
+        return said;
     const experts = count(row.ep, 1);
     const outside = count(row.dp, 1) * (count(row.cp, 1) ?? 1);
     return experts > 1 && outside % experts !== 0 ? '1' : '';

@@ -248,7 +248,7 @@ function moeOf(row) {
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
             [tokenDrop, 'alltoall']], row.notes),
-        overlap: /moe_a2a_overlap/.test(row.notes) || undefined,
+        overlap: /moe[_ ]a2a[_ ]overlap/.test(row.notes) || undefined,
     });
 }
 
@@ -387,9 +387,10 @@ export function workloadOf(row) {
         attention: firstMatch(attentions, row.attention),
         loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
+        dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.\d/.test(row.notes) || undefined,
         cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
-        mtp: /\bmtp\b/.test(row.notes) || undefined,
+        mtp: /\bno mtp\b/.test(row.notes) ? false : /\bmtp\b/.test(row.notes) || undefined,
         adapter,
         offload: offloadOf(row),
     });
