@@ -168,7 +168,41 @@ a_part_without_a_rate_in_fp32_has_a_price(void)
     CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_rate_unknown"));
 }
 
+/* Replicas and Megatron's distributed optimizer leave a frozen base whole where it is: adapters alone
+ * travel, in one bucket; FSDP gathers the base as well. */
+static void
+a_frozen_base_that_nothing_divides_stays(void)
+{
+    sl_question q = llama_question(&lora);
+    const sl_time *time;
+
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    q.plan.data = 8;
+    q.workload.global_batch = 8;
+    q.plan.zero_stage = 1;
+    time = &sl_fixture_answer(&q)->time;
+    CU_ASSERT_EQUAL_FATAL(time->communication_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(time->communication[i].calls, 1.0);
+        sl_expect_near(time->communication[i].bytes_per_step, 4.0 * LORA_TRAINED, 1e-12, "sent");
+    }
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    time = &sl_fixture_answer(&q)->time;
+    CU_ASSERT_EQUAL_FATAL(time->communication_count, 1);
+    sl_expect_near(time->communication[0].bytes_per_step, 4.0 * LORA_TRAINED, 1e-12, "summed");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    time = &sl_fixture_answer(&q)->time;
+    double most = 0.0;
+    for (uint32_t i = 0; i < time->communication_count; i++)
+        most = time->communication[i].bytes_per_step > most ? time->communication[i].bytes_per_step
+                                                            : most;
+    CU_ASSERT_TRUE(most > 2.0 * 3.2e9);
+}
+
 static const sl_case cases[] = {
+    SL_CASE(a_frozen_base_that_nothing_divides_stays),
     SL_CASE(only_what_trains_is_stepped_on),
     SL_CASE(lists_of_kernels_step_slower),
     SL_CASE(adapters_multiply_beside_their_matrices),

@@ -281,7 +281,7 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
                                   w->framework == SL_FRAMEWORK_DEEPSPEED);
 
     *plan = (sl_plan){
-        .tensor = plain || replicated ? 1 : draw_degree(3),
+        .tensor = plain || replicated ? 1 : draw_degree(fsdp ? 2 : 3),
         .pipeline = replicated || once_in(2) ? 1 : draw_degree(2),
         .virtual_pipeline = 1,
         .context = plain || !shares || once_in(2) ? 1 : draw_degree(1),
@@ -293,11 +293,11 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
         .order =
             goes_with(megatron) && once_in(4) ? SL_ORDER_PIPELINE_DATA : SL_ORDER_DATA_PIPELINE,
     };
-    if (plan->pipeline == 1)
+    if (plan->pipeline == 1 || (w->framework == SL_FRAMEWORK_DEEPSPEED && !once_in(8)))
         plan->schedule = SL_SCHEDULE_1F1B;
     if (plan->schedule == SL_SCHEDULE_ZB_V || plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
         plan->virtual_pipeline = once_in(8) ? 3 : 2;
-    plan->sequence = plan->tensor > 1 && once_in(2);
+    plan->sequence = plan->tensor > 1 && (once_in(2) || (plan->expert > 1 && !once_in(8)));
     plan->expert_tensor = once_in(2) ? 1 : plan->tensor;
     if (fsdp && once_in(3))
         plan->shard_group = draw_degree(2);

@@ -345,9 +345,13 @@ drawn_question(void)
                     .data = power(4),
                     .zero_stage = drawn_stage(framework)};
 
+    if (fsdp && draw(2) == 1) /* by which few tensors have a multiple of rows */
+        plan.data = 3 * power(2);
     if (fsdp && draw(2) == 1)
         plan.shard_group = power(3);
     spec.vocabulary = 1024; /* nothing to pad */
+    if (fsdp && plan.tensor > spec.kv_heads) /* which cuts none of them */
+        plan.tensor = (uint32_t)spec.kv_heads;
     if (spec.experts.count != 0) {
         spec.experts.count = 8;
         spec.experts.width = 8;
@@ -357,7 +361,7 @@ drawn_question(void)
     if (world < 8)
         the_cluster.accelerators_per_node = (uint32_t)world;
     q.workload.sequence_length = 4;
-    q.workload.global_batch = 64;
+    q.workload.global_batch = 192;
     q.workload.attention = SL_ATTENTION_FLASH2;
     return q;
 }

@@ -215,6 +215,9 @@ typedef struct sl_sent {
     bool run;    /* the order of passes and sends was run (sl_ring_span_s): the step is that long */
     bool late;   /* by the formulas sends come late, or may not be hidden that count as such */
     bool differ; /* chunks do (sl_step_chunks_differ); set of a plan that is explained */
+    /* By the formulas, whatever a plan that is explained shows: bubble and sends in the step so far,
+     * and what stages idle of it. */
+    double open_s, idle_ratio;
 } sl_sent;
 
 /** The term of what stages send each other: beside passes what fills and drains and what comes

@@ -402,6 +402,8 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
     if (sent.run)
         of = run_order(c, m, &h, span, passes, beside, out);
 
+    sent.open_s = span->bubble_s + of.exposed_s;
+    sent.idle_ratio = span->idle_ratio;
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, of.exposed_s, {"bytes_per_send", h.bytes},
                 {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", of.open_s},
                 {"late_sends_s", of.late_s}, {"fill_and_drain_s", of.fill_s});

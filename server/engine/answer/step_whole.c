@@ -43,24 +43,22 @@ value_of(sl_time *time, sl_term_id id)
 }
 
 static bool
-loses_much(const sl_time *time)
+loses_much(const sl_sent *sent, const sl_time *time)
 {
-    static const sl_term_id lost[] = {SL_TERM_ACTIVATION_OFFLOAD, SL_TERM_BUBBLE,
-                                      SL_TERM_PIPELINE_COMMUNICATION, SL_TERM_DATA_COMMUNICATION};
-    double lost_s = 0.0;
+    const double lost_s = time->terms[SL_TERM_ACTIVATION_OFFLOAD - SL_TERM_FORWARD].value +
+                          sent->open_s +
+                          time->terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value;
 
-    for (uint32_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
-        lost_s += time->terms[lost[i] - SL_TERM_FORWARD].value;
-    return lost_s > lost_ratio * time->step_s || time->bubble_ratio > lost_ratio;
+    return lost_s > lost_ratio * time->step_s || sent->idle_ratio > lost_ratio;
 }
 
 /* How many pairs may be simulated. */
 static uint64_t
-most_pairs(const sl_plan *plan, uint64_t m, bool open, const sl_time *time)
+most_pairs(const sl_plan *plan, uint64_t m, bool open, const sl_sent *sent, const sl_time *time)
 {
     if (plan->schedule != SL_SCHEDULE_1F1B && plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B)
         return open ? ASKED_OPEN_PAIRS_MAX : ASKED_PAIRS_MAX;
-    return m >= plan->pipeline && loses_much(time) ? LOST_PAIRS_MAX : SEARCHED_PAIRS_MAX;
+    return m >= plan->pipeline && loses_much(sent, time) ? LOST_PAIRS_MAX : SEARCHED_PAIRS_MAX;
 }
 
 /* Where formulas go by less than all ranks do: a split backward, whose weights' gradients fill up
@@ -72,7 +70,7 @@ is_coarse(const sl_memory_case *c, uint64_t m, const sl_sent *sent, const sl_tim
     const bool open = sl_step_traffic_is_open(c->plan, sent, time);
 
     return m * c->plan->pipeline * c->plan->virtual_pipeline <=
-               most_pairs(c->plan, m, open, time) &&
+               most_pairs(c->plan, m, open, sent, time) &&
            (open || sl_schedule_splits_backward(c->plan) || c->plan->layout_chunks > 0);
 }
 
@@ -177,9 +175,7 @@ sl_step_whole(const sl_memory_case *c, uint64_t m, double passes_s, const sl_sen
     if (c->plan->pipeline == 1 || !is_coarse(c, m, sent, out) || !sl_order_exists(c->plan, m) ||
         sl_stages_size(c).bytes > BYTES_MAX)
         return false;
-    const double least_s = out->step_s - *value_of(out, SL_TERM_BUBBLE) -
-                           *value_of(out, SL_TERM_PIPELINE_COMMUNICATION) -
-                           *value_of(out, SL_TERM_DATA_COMMUNICATION) -
+    const double least_s = out->step_s - sent->open_s - *value_of(out, SL_TERM_DATA_COMMUNICATION) -
                            *value_of(out, SL_TERM_OPTIMIZER_STEP);
     if (!c->explained) {
         out->step_s = sl_larger(least_s, take(c, out, false).all_s);

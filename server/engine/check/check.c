@@ -95,8 +95,10 @@ check_tensor(const sl_question *question, sl_errors *err)
     sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", err);
 
     /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly
-     * and gathers. */
-    if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
+     * and gathers; DTensors of keys and values are cut into whole heads (torchtitan). */
+    const bool whole = sl_framework_is_fsdp(question->workload.framework);
+    if (code == SL_OK && model->kv_heads % plan->tensor != 0 &&
+        (whole || plan->tensor % model->kv_heads != 0))
         code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", err);
     if (code == SL_OK)
         code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
@@ -177,7 +179,7 @@ check_pipeline(const sl_question *question, sl_errors *err)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
                        "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
 
-    const sl_code code = sl_check_schedule(plan, err);
+    const sl_code code = sl_check_schedule(&question->workload, plan, err);
     if (code != SL_OK)
         return code;
     if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)

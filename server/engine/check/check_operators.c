@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check/check.h"
 #include "engine/placement/slice.h"
 #include "engine/price/low_precision.h"
 
@@ -88,6 +89,34 @@ check_low(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* What TransformerEngine asserts of all other dimensions together: 8 of operands with one scale, whole
+ * blocks of scales of the others (pytorch/utils.py; MXFP8Quantizer and NVFP4Quantizer). Experts pad
+ * their tokens. */
+static sl_code
+check_low_tokens(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *w = &question->workload;
+    const uint64_t sequence = w->sequence_length / question->plan.context;
+    const uint64_t unit = w->precision == SL_PRECISION_MXFP8   ? 32
+                          : w->precision == SL_PRECISION_NVFP4 ? 16
+                                                               : 8;
+
+    if (!sl_low_keeps_operands(w) || sl_model_is_plain(question->model) ||
+        !sl_check_knows(question, SL_UNKNOWN_MICRO_BATCH) || w->micro_batch * sequence % unit == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_aligned", "/workload/sequence_length",
+                "TransformerEngine multiplies in %s where a rank's tokens of a micro-batch are a "
+                "multiple of %llu: %llu are not",
+                w->precision == SL_PRECISION_FP8 ? "8 bits" : "blocks of scales",
+                (unsigned long long)unit, (unsigned long long)(w->micro_batch * sequence));
+    const uint64_t step = unit * question->plan.context;
+    sl_hint(err, "%llu, or precision bf16",
+            (unsigned long long)((w->sequence_length + step - 1) / step * step));
+    return code;
+}
+
 sl_code
 sl_check_across(const sl_question *question, sl_errors *err)
 {
@@ -113,7 +142,9 @@ sl_check_operators(const sl_question *question, sl_errors *err)
     sl_code code = check_scans(question, err);
     const sl_code across = sl_check_across(question, err);
 
-    const sl_code low = check_low(question, err);
+    const sl_code widths = check_low(question, err);
+    const sl_code tokens = check_low_tokens(question, err);
+    const sl_code low = widths != SL_OK ? widths : tokens;
 
     if (across != SL_OK || low != SL_OK)
         code = across != SL_OK ? across : low;

@@ -27,10 +27,29 @@ check_chunks(const sl_plan *plan, sl_errors *err)
     return code;
 }
 
-sl_code
-sl_check_schedule(const sl_plan *plan, sl_errors *err)
+static sl_code
+check_engine(const sl_workload *workload, const sl_plan *plan, sl_errors *err)
 {
-    assert(plan != NULL && err != NULL);
+    if (workload->framework != SL_FRAMEWORK_DEEPSPEED || plan->pipeline == 1 ||
+        plan->schedule == SL_SCHEDULE_1F1B)
+        return SL_OK;
+
+    const bool chunks = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
+    const sl_code code =
+        chunks
+            ? sl_fail(err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/virtual_pipeline",
+                      "deepspeed's pipeline engine runs 1f1b, one chunk a rank, got %u",
+                      plan->virtual_pipeline)
+            : sl_fail(err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/schedule",
+                      "deepspeed's pipeline engine runs 1f1b alone");
+    sl_hint(err, chunks ? "1" : "1f1b");
+    return code;
+}
+
+sl_code
+sl_check_schedule(const sl_workload *workload, const sl_plan *plan, sl_errors *err)
+{
+    assert(workload != NULL && plan != NULL && err != NULL);
 
     const uint32_t p = plan->pipeline;
     sl_code code = SL_OK;
@@ -50,7 +69,8 @@ sl_check_schedule(const sl_plan *plan, sl_errors *err)
     if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0)
         return sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
                        "dualpipe needs an even number of stages, got %u", p);
-    return check_chunks(plan, err);
+    code = check_chunks(plan, err);
+    return code != SL_OK ? code : check_engine(workload, plan, err);
 }
 
 uint64_t

@@ -8,9 +8,12 @@
  *   schedule_mismatch   interleaved_1f1b has more than one chunk a rank, zb_v two, the others one
  *   needs_pipeline      chunks there and back, or two copies, are for more than one stage
  *   stages_not_even     dualpipe's stages are pairs
- * Source: Qi 2023 section 6; deepseek-ai/DualPipe dualpipe.py.
+ *   schedule_not_of_framework   deepspeed's pipeline engine runs 1f1b, one chunk a rank
+ * Source: Qi 2023 section 6; deepseek-ai/DualPipe dualpipe.py; DeepSpeed runtime/pipe/engine.py,
+ * which takes TrainSchedule.
  */
-sl_code sl_check_schedule(const sl_plan *plan, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_check_schedule(const sl_workload *workload, const sl_plan *plan,
+                          sl_errors *err) SL_MUST_CHECK;
 
 /**
  *   microbatches_not_divisible  interleaved_1f1b: by the stages

@@ -275,7 +275,7 @@ static bool
 stages_possible(sl_search_work *u)
 {
     sl_errors_begin(&u->refused, true);
-    if (sl_check_schedule(&u->at.plan, &u->refused) == SL_OK &&
+    if (sl_check_schedule(&u->at.workload, &u->at.plan, &u->refused) == SL_OK &&
         sl_check_microbatches(&u->at.workload, &u->at.plan, &u->refused) == SL_OK) {
         if (sl_schedule_split(u->question.model, &u->at.plan) != SL_SPLIT_NONE)
             return true;

@@ -78,8 +78,8 @@ function parallelismOf(row) {
         schedule,
         context: count(row.cp, 1),
         // EasyContext's is a ring beside DeepSpeed, whose own is an exchange.
-        context_kind: firstMatch([[/cp a2a/i, 'a2a'], [/cp p2p|easycontext/i, 'p2p']],
-            `${row.attention} ${row.framework}`),
+        context_kind: firstMatch([[/cp a2a|a2a context/i, 'a2a'], [/cp p2p|easycontext/i, 'p2p']],
+            `${row.attention} ${row.framework} ${row.notes}`),
         expert: count(row.ep, 1),
         expert_tensor: count(row.etp, 1),
         data: count(row.dp, 1),

@@ -82,13 +82,16 @@ function mixtureOf(row, known) {
 }
 
 /**
- * Ranks an expert is split over, where notes or the degrees say it: experts on more ranks than the
- * data and context groups have lie across the tensor group, so none is split inside it.
+ * Ranks an expert is split over, where notes, recipes or the degrees say it: Megatron-Bridge's base
+ * configurations of experts (scripts/performance) set expert_tensor_parallel_size to 1, and experts on
+ * more ranks than the data and context groups have lie across the tensor group.
  */
 function expertTensorOf(row) {
     const said = /\bexpert tensor (\d+)/.exec(row.notes)?.[1];
     if (said !== undefined)
         return said;
+    if (/^megatron-bridge/i.test(row.framework) && count(row.ep, 1) > 1)
+        return '1';
     const experts = count(row.ep, 1);
     const outside = count(row.dp, 1) * (count(row.cp, 1) ?? 1);
     return experts > 1 && outside % experts !== 0 ? '1' : '';
@@ -116,7 +119,8 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
 
 /** What of a row's notes and source the mapping reads beside its flags. */
 const wordsOf = ({ source, notes }) => [tokenDrop, /(?<=^|, )no_sync(?=$|,)/,
-    /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/]
+    /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/,
+    /CUDA graph of the full iteration/, /\bmoe_a2a_overlap\b/, /\ba2a context parallelism\b/]
     .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 

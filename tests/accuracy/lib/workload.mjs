@@ -215,10 +215,12 @@ function layoutOf(row) {
 
 /**
  * Megatron-Bridge's recipes with delayed and current scaling keep the weights themselves in fp8
- * (fp8_param_gather in its mixed_precision.py), those in MXFP8 since 2026. Adapters train beside
- * weights as they were stored.
+ * (fp8_param_gather in its mixed_precision.py), those in MXFP8 since 2026, and so does who says it.
+ * Adapters train beside weights as they were stored.
  */
 function keepsWeightsLow(row, precision, recipe) {
+    if (row.peft === '' && /fp8 primary weights/.test(row.precision_layout))
+        return true;
     return /^megatron-bridge/i.test(row.framework) && row.peft === '' && recipe !== 'block'
         && (precision === 'fp8' || (precision === 'mxfp8' && !/-25\./.test(row.software)));
 }
@@ -234,7 +236,7 @@ function fp8Of(row, precision) {
     return known({
         recipe,
         primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
-        all_gather: /all-gather/i.test(row.base_quant) || undefined,
+        all_gather: /(?<!bf16 )all-gather/i.test(row.base_quant) || undefined,
         bf16_layers: last === undefined ? undefined : Number(row.L) - 1 - Number(last),
     });
 }
@@ -388,7 +390,8 @@ export function workloadOf(row) {
         loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
         dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.\d/.test(row.notes) || undefined,
-        cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
+        cuda_graphs: /CUDA graph of the full iteration/i.test(row.notes) ? 'full'
+            : /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
         mtp: /\bno mtp\b/.test(row.notes) ? false : /\bmtp\b/.test(row.notes) || undefined,
         adapter,
