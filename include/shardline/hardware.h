@@ -129,6 +129,8 @@ typedef struct sl_accelerator {
     uint32_t scale_up_domain;         /* accelerators that reach each other so; >= 1 */
     double host_bytes_per_s;
     double power_w;
+    double power_limit_w;       /* the most it may draw; 0 = power_w */
+    double limited_clock_ratio; /* under that limit, over the clock without; 0 = no limit */
     uint32_t release_year;
     char source[64];
     char provenance[16]; /* read, mixed, recalled */

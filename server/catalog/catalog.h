@@ -181,8 +181,8 @@ uint64_t sl_accelerator_reserved_guess(uint64_t memory_bytes);
  */
 double sl_accelerator_power_clock(double share, double still);
 
-/** The sustained clocks under a lower power limit: still 0.3, and 0.4 and 0.2 for the low and high
- * end. watts: half the part's own power to all of it. */
+/** A lower power limit, and the sustained clocks under it: still 0.3, and 0.4 and 0.2 for the low
+ * and high end. watts: half the part's own power to all of it. */
 void sl_accelerator_set_power(sl_accelerator *accelerator, double watts);
 
 void sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s);

@@ -241,8 +241,10 @@ sl_accelerator_set_power(sl_accelerator *accelerator, double watts)
     assert(accelerator != NULL && watts > 0 && watts <= accelerator->power_w);
 
     const double share = watts / accelerator->power_w;
+    accelerator->power_limit_w = watts;
+    accelerator->limited_clock_ratio = sl_accelerator_power_clock(share, 0.3);
     accelerator->sustained_low_ratio *= sl_accelerator_power_clock(share, 0.4);
-    accelerator->sustained_ratio *= sl_accelerator_power_clock(share, 0.3);
+    accelerator->sustained_ratio *= accelerator->limited_clock_ratio;
     accelerator->sustained_high_ratio *= sl_accelerator_power_clock(share, 0.2);
 }
 

@@ -48,6 +48,47 @@ test('a run of weeks loses what failures and checkpoints take, and says by which
     near(often.energy_j / usual.energy_j, often.time_to_train_s / usual.time_to_train_s);
 });
 
+test('a checkpoint that takes longer than there is between two is warned of, and so are failures without end', async () => {
+    const of = (operation) => answered({ workload: { tokens: 1e12 }, cluster: { operation } });
+    const warned = ({ warnings }) => warnings.find(({ code }) => code === 'never_ends')?.message;
+    const slow = { failures_per_node_day: 0, checkpoint_bytes_per_s: 1e6 };
+    const { checkpoint_s: writes_s } = (await of({ ...slow, checkpoint_interval_s: 1e6 }))
+        .explanations['/goodput_ratio'].inputs;
+    assert.ok(writes_s > 0);
+
+    const half = await of({ ...slow, checkpoint_interval_s: 2 * writes_s });
+    near(half.goodput_ratio, 0.5);
+    assert.equal(warned(half), undefined);
+
+    const never = await of({ ...slow, checkpoint_interval_s: writes_s / 2 });
+    assert.equal(never.goodput_ratio, 0);
+    assert.deepEqual([never.time_to_train_s, never.energy_j], [null, null]);
+    const [, shortest] = /shortest that leaves any is above ([\d.]+) s/.exec(warned(never));
+    assert.ok(Math.abs(shortest / writes_s - 1) < 0.005, `${shortest} of ${writes_s}`);
+
+    const failing = await of({ failures_per_node_day: 100, restart_s: day_s });
+    assert.equal(failing.goodput_ratio, 0);
+    assert.match(warned(failing), /every 864 s a node fails/);
+});
+
+test('a limit of power is the most that a device draws, and less energy than at full power', async () => {
+    const of = async (power_limit_w) => {
+        const { energy_j, explanations } = await answered({ config: large,
+            workload: { tokens: 1e12, sequence_length: 4096, global_batch_size: 512 },
+            cluster: { nodes: 4, accelerator_overrides: { power_limit_w } },
+            parallelism: { tensor: 8, pipeline: 2, data: 2 } });
+        return { energy_j, ...explanations['/energy_j'].inputs };
+    };
+    const free = await of(null);
+    assert.equal(free.power_limit_w, free.power_w);
+    for (const limit of [500, 350]) {
+        const held = await of(limit);
+        assert.deepEqual([held.power_w, held.power_limit_w], [free.power_w, limit]);
+        assert.ok(held.energy_j < free.energy_j, `${limit} W`);
+        near(held.accelerator_w / limit, free.accelerator_w / free.power_w); // busy all the time
+    }
+});
+
 test('without tokens there is goodput and no total', async () => {
     const answer = await answered({ cluster: { price_per_node_hour: 30 } });
     assert.ok(answer.goodput_ratio > 0);

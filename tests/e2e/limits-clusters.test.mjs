@@ -1,7 +1,7 @@
 /** Which cluster for a model: each answer is an estimate of its own, and what is smaller does not fit. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accelerator, llama } from './lib/fixtures.mjs';
+import { accelerator, estimate, llama } from './lib/fixtures.mjs';
 import { connectTo, openSocket } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { eventually } from './lib/processes.mjs';
@@ -68,6 +68,11 @@ function asEstimate({ model, workload }, { cluster }, plan) {
     };
 }
 
+/** However few accelerators of a node the plan has. */
+function assertPaidWhole({ cost, nodes, time_to_train_s: lasts_s }, { price_per_node_hour: price }, what) {
+    assert.ok(Math.abs(cost / (lasts_s / 3600 * nodes * price) - 1) < 1e-9, what);
+}
+
 async function assertEstimates(asked, { candidates }) {
     let count = 0;
     for (const candidate of candidates)
@@ -81,6 +86,10 @@ async function assertEstimates(asked, { candidates }) {
             assert.equal(response.json.fits, true, what);
             assert.equal(response.json.time.step_s, plan.step_s, what);
             assert.equal(response.json.memory.device_total_bytes, plan.device_total_bytes, what);
+            assert.equal(response.json.fits_certain, plan.fits_certain, what);
+            assert.equal(response.json.cost, plan.cost, what);
+            if (plan.cost !== null)
+                assertPaidWhole(plan, candidate, what);
             count++;
         }
     return count;
@@ -95,6 +104,7 @@ test('the best of each aim is the best of all candidates, and an estimate of its
     });
     const answer = await answered(asked);
     assert.ok(await assertEstimates(asked, answer) >= 6);
+    assert.ok(answer.smallest.plan.accelerators < 8, 'a part of a node is among them');
     const plans = (aim) => answer.candidates.map((one) => one[aim].plan);
     assert.equal(answer.smallest.plan.accelerators,
         Math.min(...plans('smallest').map((plan) => plan.accelerators)));
@@ -102,6 +112,26 @@ test('the best of each aim is the best of all candidates, and an estimate of its
         Math.max(...plans('fastest').map((plan) => plan.tokens_per_s)));
     assert.equal(answer.cheapest.plan.cost, Math.min(...plans('cheapest').map((plan) => plan.cost)));
     assert.equal(answer.candidates[answer.fastest.candidate].name, answer.fastest.name);
+});
+
+test('what fits narrowly is not said to fit surely', async () => {
+    const one = { ...narrow, tensor: 1, pipeline: 1, zero_stage: 0, recompute: 'none', accelerators: 1 };
+    const found = async (accelerator_overrides) => {
+        const asked = request({
+            clusters: [{ accelerator, nodes: 1, accelerators_per_node: 1, accelerator_overrides }],
+            space: one,
+        });
+        const answer = await answered(asked);
+        assert.ok(await assertEstimates(asked, answer) >= 2);
+        return answer.smallest.plan;
+    };
+    const roomy = await found(null);
+    assert.equal(roomy.fits_certain, true);
+    const { memory } = (await client.post('/api/v1/estimates', estimate({
+        cluster: { accelerators_per_node: 1 }, parallelism: { tensor: 1, pipeline: 1, data: 1 } }))).json;
+    const full = await found({ memory_bytes: memory.capacity_bytes - roomy.headroom_bytes });
+    assert.equal(full.headroom_bytes, 0);
+    assert.equal(full.fits_certain, false);
 });
 
 test('Falcon 40B needs two nodes of A100, and by the rule of the course nine of them', async () => {

@@ -79,6 +79,29 @@ failures_and_checkpoints_take_their_share(void)
     }
 }
 
+/* Writing takes its share of the time whether anything fails or not; nothing is written where
+ * nothing fails and nobody asks for it. */
+static void
+checkpoints_asked_for_take_their_time_without_failures(void)
+{
+    const sl_question q = run_question();
+
+    cluster.operation = (sl_operating){.restart_s = 864.0, .checkpoint_bytes_per_s = 1e9};
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double saving_s = input_of(e, SL_TERM_GOODPUT, "checkpoint_bytes") / 2e9;
+    CU_ASSERT_EQUAL(e->throughput.goodput_ratio, 1.0);
+    CU_ASSERT_EQUAL(input_of(e, SL_TERM_GOODPUT, "checkpoint_s"), 0.0);
+
+    cluster.operation.checkpoint_interval_s = 4.0 * saving_s;
+    e = sl_fixture_answer(&q);
+    sl_expect_near(input_of(e, SL_TERM_GOODPUT, "checkpoint_s"), saving_s, 1e-12, "two nodes");
+    sl_expect_near(e->throughput.goodput_ratio, 0.75, 1e-12, "a quarter of the time");
+
+    /* Hardly any failures are next to none. */
+    cluster.operation.failures_per_node_day = 1e-9;
+    sl_expect_near(sl_fixture_answer(&q)->throughput.goodput_ratio, 0.75, 1e-6, "no step");
+}
+
 /* The same states, whatever ranks hold them. */
 static void
 a_checkpoint_holds_each_state_once(void)
@@ -124,12 +147,38 @@ energy_and_cost_go_with_the_time(void)
                    "two nodes");
 }
 
+/* At the lower clock it does less, and is as busy. */
+static void
+a_limited_device_draws_the_same_share_of_its_limit(void)
+{
+    const sl_question q = run_question();
+    const double ends_s = sl_fixture_answer(&q)->time.step_s;
+    const double clock = 0.8;
+
+    cluster.operation = (sl_operating){
+        .idle_power_ratio = 0.25, .load_ratio = 0.8, .node_power_ratio = 1.5, .pue_ratio = 1.2};
+    cluster.accelerator.power_limit_w = 300.0;
+    cluster.accelerator.limited_clock_ratio = clock;
+    cluster.accelerator.sustained_ratio *= clock;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(e->time.step_s > ends_s);
+    const double load = 0.8 * fmin(1.0, e->throughput.mfu_full / clock / 0.35);
+    const double watts = input_of(e, SL_TERM_ENERGY, "accelerator_w");
+    sl_expect_near(watts, 300.0 * (0.25 + 0.75 * load), 1e-12, "of the limit");
+    CU_ASSERT_EQUAL(input_of(e, SL_TERM_ENERGY, "power_w"), 400.0);
+    CU_ASSERT_EQUAL(input_of(e, SL_TERM_ENERGY, "power_limit_w"), 300.0);
+    sl_expect_near(e->throughput.energy_j, 16.0 * watts * 1.5 * 1.2 * e->throughput.time_to_train_s,
+                   1e-12, "joules");
+}
+
 static const sl_case cases[] = {
     SL_CASE(nothing_fails_where_no_number_is_given),
     SL_CASE(failures_and_checkpoints_take_their_share),
+    SL_CASE(checkpoints_asked_for_take_their_time_without_failures),
     SL_CASE(a_checkpoint_holds_each_state_once),
     SL_CASE(a_run_that_never_gets_on_has_no_end),
     SL_CASE(energy_and_cost_go_with_the_time),
+    SL_CASE(a_limited_device_draws_the_same_share_of_its_limit),
 };
 
 int

@@ -308,7 +308,7 @@ every_plan_found_is_an_estimate_request_with_the_same_figures(void)
     static const char *const requests[] = {
         "{\"model\":" LLAMA ",\"workload\":{" BATCH
         ",\"tokens\":1000000000},\"cluster\":" H100("4") "}",
-        /* Parts of a node, at its part of the price. */
+        /* Parts of a node, at its whole price. */
         "{\"model\":" LLAMA ",\"workload\":{" BATCH ",\"tokens\":1000000000},"
         "\"objective\":\"cost\",\"limit\":100,\"cluster\":{\"node_type\":\"hgx-h100-8\","
         "\"price_per_node_hour\":90,\"nodes\":2},\"space\":{\"nodes\":\"any\"}}",

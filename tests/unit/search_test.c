@@ -350,6 +350,30 @@ a_deadline_and_a_budget_are_met_or_named(void)
     CU_ASSERT_TRUE(outcomes[1].best_count > 0 && outcomes[1].best[0].cost <= 1.001 * cost);
 }
 
+/* Nodes are let whole: what a plan leaves unused of one is paid, too. */
+static void
+a_part_of_a_node_is_paid_whole(void)
+{
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
+
+    request.objective = SL_OBJECTIVE_COST;
+    for (uint64_t size = 4; size <= 16; size *= 2) {
+        sl_set_values(&request, SL_DIMENSION_ACCELERATORS, 1, &size);
+        CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
+        CU_ASSERT_TRUE_FATAL(outcomes[0].best_count > 0);
+        const sl_search_point *best = &outcomes[0].best[0];
+        const double nodes = size > 8 ? 2.0 : 1.0;
+        CU_ASSERT_DOUBLE_EQUAL(best->cost, best->time_to_train_s / 3600.0 * nodes * 20.0,
+                               1e-12 * best->cost);
+        /* The same budget holds for it. */
+        request.constraints.budget = 0.99 * best->cost;
+        CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
+        CU_ASSERT_EQUAL(outcomes[1].best_count, 0);
+        request.constraints.budget = 0.0;
+    }
+}
+
 static void
 the_fewest_accelerators_are_the_fewest_that_hold_it(void)
 {
@@ -472,6 +496,7 @@ static const sl_case cases[] = {
     SL_CASE(nothing_on_the_front_is_beaten_in_everything),
     SL_CASE(constraints_hold_for_all_that_is_found),
     SL_CASE(a_deadline_and_a_budget_are_met_or_named),
+    SL_CASE(a_part_of_a_node_is_paid_whole),
     SL_CASE(the_fewest_accelerators_are_the_fewest_that_hold_it),
     SL_CASE(sequences_beyond_the_critical_batch_earn_nothing),
     SL_CASE(several_clusters_are_one_search),

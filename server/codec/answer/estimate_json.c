@@ -292,6 +292,33 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
     sl_write_object_end(writer);
 }
 
+/* Why a run never ends, which leaves time, cost and energy without figures. */
+static void
+endless_write(sl_writer *writer, const sl_estimate_request *request, const sl_estimate *estimate)
+{
+    const sl_term *const goodput = &estimate->figures[SL_TERM_GOODPUT - SL_TERM_USABLE];
+    const double between_s = sl_term_input(goodput, "mean_time_between_failures_s");
+    const double saving_s = sl_term_input(goodput, "checkpoint_s");
+    const double restart_s = sl_term_input(goodput, "restart_s");
+    const double again_s = sl_term_input(goodput, "checkpoint_interval_s") / 2.0;
+    char text[320];
+    if (between_s > 0.0 && restart_s + again_s >= between_s)
+        (void)sl_text_format(text, sizeof text,
+                             "every %.4g s a node fails, which takes %.4g s to restart and %.4g s "
+                             "to train again, half of what lies between checkpoints: the training "
+                             "never ends",
+                             between_s, restart_s, again_s);
+    else
+        (void)sl_text_format(text, sizeof text,
+                             "a checkpoint takes %.4g s to write, and checkpoint_interval_s asks "
+                             "for one every %.4g s: no time is left to train. The shortest that "
+                             "leaves any is above %.4g s, one of %.4g s leaves half, and 0 is the "
+                             "optimum",
+                             saving_s, request->cluster.operation.checkpoint_interval_s, saving_s,
+                             2.0 * saving_s);
+    sl_note_write(writer, "never_ends", text);
+}
+
 void
 sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
                         const sl_estimate *estimate, const sl_errors *faults, bool warning)
@@ -310,6 +337,8 @@ sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
         if (note->warning == warning && !sl_notes_have(read, note->code))
             sl_note_write(writer, note->code, note->text);
     }
+    if (warning && estimate != NULL && estimate->throughput.goodput_ratio <= 0.0)
+        endless_write(writer, request, estimate);
     sl_write_array_end(writer);
 }
 

@@ -373,8 +373,7 @@ resolve_power(const sl_pool *pool, const sl_node *where, sl_notes *notes, sl_acc
     sl_notes_add(notes, "power_limited", true,
                  "at %.0f of %.0f W the clock is held %.0f %% lower: dynamic power is taken to go "
                  "with its cube, 0.3 of the board's power with nothing",
-                 pool->power_limit_w, a->power_w,
-                 100.0 * (1.0 - sl_accelerator_power_clock(pool->power_limit_w / a->power_w, 0.3)));
+                 a->power_limit_w, a->power_w, 100.0 * (1.0 - a->limited_clock_ratio));
     return SL_OK;
 }
 

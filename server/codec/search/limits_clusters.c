@@ -317,6 +317,7 @@ plan_text(const sl_search_document *document, uint32_t index, sl_arena *arena)
     sl_write_object(&writer);
     sl_search_plan_members_write(&writer, document->asked->of[index], document->search,
                                  &document->outcome->best[0]);
+    sl_put_bool(&writer, "fits_certain", document->review->plans[0].fits_certain);
     sl_write_object_end(&writer);
     if (sl_writer_ok(&writer))
         out = sl_arena_copy_bytes(arena, text.data, text.size);

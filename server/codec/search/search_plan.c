@@ -87,7 +87,7 @@ workload_write(sl_writer *writer, const sl_question *q)
     sl_write_object_end(writer);
 }
 
-/* A part of a node has a part of what the node has. */
+/* A part of a node has a part of what the node has, at its whole price. */
 static void
 part_write(sl_writer *writer, const sl_estimate_request *request, const sl_cluster *cluster)
 {
@@ -96,8 +96,6 @@ part_write(sl_writer *writer, const sl_estimate_request *request, const sl_clust
     sl_put_uint(writer, "accelerators_per_node", cluster->accelerators_per_node);
     if (cluster->host_memory_bytes > 0)
         sl_put_uint(writer, "host_memory_bytes", cluster->host_memory_bytes);
-    if (cluster->price_per_node_hour > 0.0)
-        sl_put_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
     if (cluster->nics_per_node > 0)
         sl_nics_write(writer, cluster);
 }

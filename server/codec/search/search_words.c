@@ -54,7 +54,7 @@ static const struct {
     {"too_few_layers", "a stage would have no layer"},
     {"schedule_mismatch", "the schedule does not go with so many chunks"},
     {"microbatches_not_divisible", "interleaving needs micro-batches that the stages divide"},
-    {"never_ends", "so many nodes fail so often that the training never ends"},
+    {"never_ends", "failures and checkpoints leave no time to train: it never ends"},
     {"not_modelled", "not modelled"},
     {"other_rules", "other rules"},
 };

@@ -393,13 +393,15 @@ static const sl_term_info terms[] = {
          "(1 - checkpoint_s / checkpoint_interval_s) x (1 - (restart_s + checkpoint_interval_s / "
          "2) "
          "/ mean_time_between_failures_s); the interval is sqrt(2 x checkpoint_s x "
-         "mean_time_between_failures_s) where it is not given",
+         "mean_time_between_failures_s) where it is not given; where nothing fails only the first "
+         "factor, which is 1 unless an interval is given",
          "Young 1974; arXiv 2410.18124; failures of Llama 3, arXiv 2407.21783 section 3.3.4"},
     [SL_TERM_TIME_TO_TRAIN] = {"time_to_train_s", "/time_to_train_s", SL_LIFETIME_NONE,
                                "tokens / tokens_per_step x step_s / goodput_ratio", "derived"},
     [SL_TERM_ENERGY] = {"energy_j", "/energy_j", SL_LIFETIME_NONE,
-                        "accelerators x power_w x (idle_power_ratio + (1 - idle_power_ratio) x "
-                        "load_ratio) x node_power_ratio x pue_ratio x time_to_train_s",
+                        "accelerators x power_limit_w x (idle_power_ratio + (1 - idle_power_ratio) "
+                        "x load_ratio) x node_power_ratio x pue_ratio x time_to_train_s; without a "
+                        "limit power_limit_w is power_w",
                         "derived; nodes after the DGX H100 datasheet, the rest coarse"},
     [SL_TERM_COST] = {"cost", "/cost", SL_LIFETIME_NONE,
                       "time_to_train_s / 3600 x nodes x price_per_node_hour", "derived"},

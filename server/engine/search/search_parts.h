@@ -28,7 +28,8 @@ typedef struct sl_search_place {
 /** Units are visited in strides, so that the first rounds see all of the space. */
 sl_search_place sl_search_place_of(const sl_search *search, uint32_t unit);
 
-/** The cluster with so many of its accelerators: whole nodes, or a part of one. */
+/** The cluster with so many of its accelerators: whole nodes, or a part of one, which has a part of
+ * the node's cards and memory and is paid as all of it: nodes are let whole. */
 void sl_search_shrink(const sl_cluster *whole, uint32_t accelerators, sl_cluster *out);
 
 /** Fills dimensions without values with all that can be legal, as sl_search_prepare says. */

@@ -560,5 +560,4 @@ sl_search_shrink(const sl_cluster *whole, uint32_t accelerators, sl_cluster *out
     out->nics_per_node =
         whole->nics_per_node == 0 ? 0 : 1 + (whole->nics_per_node - 1) * accelerators / node;
     out->host_memory_bytes = (uint64_t)((double)whole->host_memory_bytes * share);
-    out->price_per_node_hour = whole->price_per_node_hour * share;
 }
