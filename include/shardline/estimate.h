@@ -55,6 +55,9 @@ typedef struct sl_memory {
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
     sl_hosted host_per_node; /* each of the node that has most of it */
+    /* Of the node whose memory falls shortest of what its ranks keep there: by how much, and what it
+     * has; 0: every node has enough, or what it has is not known. */
+    uint64_t host_lacking_bytes, host_room_bytes;
     uint64_t nvme_bytes_per_node;
     int64_t headroom_bytes; /* usable less device total, where least is left */
     uint32_t binding;       /* index into ranks */
@@ -165,8 +168,8 @@ typedef struct sl_fix {
 } sl_fix;
 
 typedef struct sl_estimate {
-    bool fits;         /* by the predicted peak */
-    bool fits_certain; /* both ends of its interval say the same */
+    bool fits;         /* the devices, by the predicted peak */
+    bool fits_certain; /* both ends of its interval say the same, and no node's memory lacks room */
     sl_memory memory;
     sl_time time;
     sl_throughput throughput;
@@ -180,7 +183,8 @@ typedef struct sl_estimate {
     const sl_software *software;
     /* What to change first: the memory term that leads when the plan does not fit, else the time
      * term that takes most beyond forward and backward. The codec makes the sentence. */
-    const char *binding_limit; /* "memory", "compute", or the name of a time term */
+    const char *binding_limit; /* "memory", "host_memory", whose term is the device's as of memory,
+                                  "compute", or the name of a time term */
     sl_term binding_term;
     uint32_t fix_count;
     sl_fix fixes[SL_FIXES_MAX];

@@ -130,12 +130,13 @@ typedef struct sl_search_point {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     int64_t headroom_bytes;
+    uint64_t host_lacking_bytes, host_room_bytes; /* as of an estimate's memory */
 } sl_search_point;
 
 /** Why plans are no answer. */
 typedef struct sl_search_reason {
     const char
-        *rule; /* of sl_question_check, or "out_of_memory", "max_step_s", "deadline_s", ... */
+        *rule; /* of sl_question_check, or "out_of_memory", "host_memory", "max_step_s", ... */
     char pointer[64]; /* of the field that the rule names, or "" */
     uint64_t count;   /* plans */
     double

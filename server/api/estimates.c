@@ -296,7 +296,11 @@ refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response
     size_t size = 0;
     char *document = sl_buffer_take(&response->body, &size);
 
-    if (estimate->fits)
+    if (estimate->fits && estimate->memory.host_lacking_bytes > 0)
+        (void)sl_fail(&err, SL_E_DOES_NOT_FIT, "host_memory_exceeded", "",
+                      "a node lacks %llu bytes of memory for what the plan keeps there",
+                      (unsigned long long)estimate->memory.host_lacking_bytes);
+    else if (estimate->fits)
         (void)sl_fail(
             &err, SL_E_DOES_NOT_FIT, "fits_uncertain", "",
             "the upper end of what the fullest rank may reserve, %llu bytes, does not fit",

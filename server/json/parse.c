@@ -125,6 +125,32 @@ replace_python_numbers(const char *text, size_t size, size_t *out_size)
     return copy;
 }
 
+/* Where the parser stumbled over a number of Python's: which it is, and how to write it. False: that
+ * is not why. */
+static bool
+refuse_python_number(const char *text, size_t size, const json_error_t *error, sl_errors *err)
+{
+    const size_t end = error->position < 0 ? 0 : (size_t)error->position;
+    size_t line = 0, column = 0;
+
+    for (size_t at = 0; at < size && at < end;) {
+        const size_t length = python_number(text, size, at);
+        if (length == 0) {
+            at = text[at] == '"' ? sl_scan_string(text, size, at) : at + 1;
+            continue;
+        }
+        if (end > at + length + 1)
+            return false;
+        locate(text, at, &line, &column);
+        (void)sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                      "line %zu, column %zu: %.*s is a number of Python's, JSON has none such",
+                      line, column, (int)length, text + at);
+        sl_hint(err, "null in its place, as it is read in a config of the Hub");
+        return true;
+    }
+    return false;
+}
+
 static sl_code
 refuse(const json_error_t *error, sl_errors *err)
 {
@@ -179,7 +205,9 @@ sl_json_parse(const char *text, size_t size, const sl_json_limits *limits, sl_js
     const size_t keys = limits->parsed_before ? 0 : JSON_REJECT_DUPLICATES;
     json->root = json_loadb(source, size, keys | JSON_DECODE_ANY, &error);
     if (json->root == NULL) {
-        code = refuse(&error, err);
+        const bool told = json_error_code(&error) == json_error_invalid_syntax &&
+                          refuse_python_number(source, size, &error, err);
+        code = told ? SL_E_SYNTAX : refuse(&error, err);
         free(json);
     } else {
         *out = json;

@@ -23,6 +23,13 @@ describe('a verdict', () => {
             [true, undefined, '✓ fits'], [false, true, '✕ does not fit'], [false, false, '✕ does not fit']])
             assert.equal(fitText({ fits, fits_certain: certain }), text, `${fits} ${certain}`);
     });
+
+    it('is that of nodes, too, where what goes to the host has no room there', () => {
+        const warnings = [{ code: 'not_modelled' }, { code: 'host_memory_exceeded' }];
+        assert.equal(fitText({ fits: true, fits_certain: false, warnings }), '✕ lacks host memory');
+        assert.equal(fitText({ fits: false, fits_certain: true, warnings }), '✕ does not fit');
+        assert.equal(fitText({ fits: true, fits_certain: false, warnings: warnings.slice(0, 1) }), '≈ fits narrowly');
+    });
 });
 
 describe('digits', () => {

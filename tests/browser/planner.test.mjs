@@ -151,6 +151,22 @@ describe('the verdict', () => {
         });
     });
 
+    it('says that nodes lack memory where devices have it', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await page.route('**/api/v1/estimates', (route) => {
+                const { workload, cluster, ...rest } = route.request().postDataJSON();
+                return route.continue({ postData: JSON.stringify({ ...rest, workload: { ...workload, offload: { optimizer: 'cpu' } },
+                    cluster: { ...cluster, host_memory_bytes: 1e9 } }) });
+            });
+            const { answer } = await start(tab, 'llama-70b');
+            assert.deepEqual([answer.fits, answer.fits_certain, answer.binding.limit], [true, false, 'host_memory']);
+            const verdict = await seen(page.getByTestId('verdict'));
+            assert.match(verdict, /Lacks host memory/);
+            assert.match(verdict, /Host memory: a node needs/);
+        });
+    });
+
     it('shards what DDP holds whole, framework and release at once', async () => {
         await inTab(browser, server, { path: '/version' }, async (tab) => {
             const { page } = tab;

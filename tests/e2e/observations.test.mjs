@@ -280,6 +280,12 @@ test('an estimate uses healthy hosts only, unless all are asked for', async () =
     assert.equal(message, 'node gpu003 is drained: 3 of 4 nodes are usable');
     assertProblem(await ask({ nodes: 4 }), 422,
         { code: 'not_enough_hosts', pointer: '/cluster/nodes' });
+    /* Of four nodes the batch would not divide either: who says how many is told of the batch alone. */
+    const undivided = (cluster) => client.post('/api/v1/estimates',
+        { ...estimate({ parallelism: { data: 'auto' }, workload: { global_batch_size: 101 } }),
+            cluster: { inventory: 'healthy', ...cluster } });
+    const told = async (cluster) => (await undivided(cluster)).json.errors.some(({ code }) => code === 'hosts_left_out');
+    assert.deepEqual([await told({}), await told({ nodes: 2 })], [true, false]);
     const every = await ask({ hosts: 'all' });
     assert.equal(every.json.resolved.cluster.nodes, 4);
     assert.ok(every.json.assumptions.some(({ code }) => code === 'hosts_all'));

@@ -297,6 +297,12 @@ test('deepspeed shares sequences by exchanging them, and deals experts out below
     await refused(parts({ expert: 2, tensor: 2 }, mixtral), '/parallelism/expert', 'not_modelled');
 });
 
+test('what hfu counts of a frozen base is said with it', async () => {
+    const { throughput, explanations } = await answered({ workload: { ...lora, framework: 'fsdp2', software: null }, parallelism: { ...flat, data: 8, zero_stage: 3 } });
+    assert.ok(throughput.hfu >= throughput.mfu_full);
+    assert.match(explanations['/throughput/hfu'].formula, /gradients of frozen weights count as in mfu_full, though nothing computes them/);
+});
+
 test('what hosts have no room for is told', async () => {
     const kept = { workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'cpu' } },
         parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 2 } };

@@ -114,6 +114,48 @@ what_fits_on_the_same_nodes_comes_first(void)
     }
 }
 
+/* What lacks with devices goes to no host that has no room for it. */
+static void
+no_fix_leaves_a_node_short(void)
+{
+    sl_question q = question_that_misses(1 << 20);
+    cluster.host_memory_bytes = 1 << 20;
+    const sl_estimate answer = *sl_fixture_answer(&q);
+
+    CU_ASSERT_TRUE(answer.fix_count > 0);
+    CU_ASSERT_PTR_NULL(find_fix(&answer, "offload"));
+    for (uint32_t i = 0; i < answer.fix_count; i++) {
+        const sl_workload *w = &answer.fixes[i].workload;
+        CU_ASSERT_FALSE(w->offload.optimizer || w->offload.activations);
+    }
+    cluster.host_memory_bytes = (uint64_t)1 << 40;
+    CU_ASSERT_PTR_NOT_NULL(find_fix(sl_fixture_answer(&q), "offload"));
+}
+
+/* A byte that a node lacks is what binds, and the optimizer may come back. */
+static void
+a_node_that_is_short_binds(void)
+{
+    sl_question q = tight_question((uint64_t)80 << 30);
+
+    q.workload.offload.optimizer = true;
+    const uint64_t needs = sl_fixture_answer(&q)->memory.host_per_node.bytes;
+    cluster.host_memory_bytes = needs;
+    CU_ASSERT_TRUE(sl_fixture_answer(&q)->fits_certain);
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_lacking_bytes, 0);
+    cluster.host_memory_bytes = needs - 1;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(answer->fits && !answer->fits_certain);
+    CU_ASSERT_EQUAL(answer->memory.host_lacking_bytes, 1);
+    CU_ASSERT_EQUAL(answer->memory.host_room_bytes, needs - 1);
+    sl_expect_text(answer->binding_limit, "host_memory", "limit");
+    const sl_fix *back = find_fix(answer, "offload");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    CU_ASSERT_TRUE(back->fits_certain);
+    CU_ASSERT_FALSE(back->workload.offload.optimizer &&
+                    back->workload.offload.optimizer_fraction <= 0.0);
+}
+
 /* Experts that every rank holds are what most of the memory is. */
 static void
 experts_go_over_ranks(void)
@@ -275,6 +317,8 @@ static const sl_case cases[] = {
     SL_CASE(losses_and_gathered_weights_are_ways_out),
     SL_CASE(adapters_on_rounded_weights_come_last),
     SL_CASE(nothing_stands_in_the_way_of_what_helps),
+    SL_CASE(no_fix_leaves_a_node_short),
+    SL_CASE(a_node_that_is_short_binds),
 };
 
 int

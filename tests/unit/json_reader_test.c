@@ -154,6 +154,30 @@ words_like_python_numbers_stay_malformed(void)
                        "line 1");
 }
 
+/* Where the contract is strict JSON. */
+static void
+numbers_of_python_are_named_with_what_to_write(void)
+{
+    static const struct {
+        const char *text, *message;
+    } tries[] = {
+        {"{\"a\": [\n  0.0,\n  Infinity\n]}",
+         "line 3, column 3: Infinity is a number of Python's, JSON has none such"},
+        {"[-Infinity]", "line 1, column 2: -Infinity is a number"},
+        {"[\"NaN\", \"\xc3\xa4\", NaN]", "line 1, column 14: NaN is a number"},
+    };
+    sl_errors err = {0};
+    sl_json *json = NULL;
+
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        expect_malformed(tries[i].text, tries[i].message);
+    CU_ASSERT_EQUAL(sl_json_parse("[NaN]", 5, &strict, &json, &err), SL_E_SYNTAX);
+    sl_expect_text(err.list[0].hint, "null in its place, as it is read in a config of the Hub",
+                   "what to do");
+    expect_malformed("[NaN1]", "line 1, column 4: invalid token near 'NaN'");
+    expect_malformed("[1 x, NaN]", "line 1, column ");
+}
+
 static void
 any_value_is_a_document(void)
 {
@@ -531,6 +555,7 @@ main(int argc, char **argv)
         SL_CASE(a_text_over_the_limit_is_refused),
         SL_CASE(python_numbers_become_null_outside_strings),
         SL_CASE(words_like_python_numbers_stay_malformed),
+        SL_CASE(numbers_of_python_are_named_with_what_to_write),
         SL_CASE(any_value_is_a_document),
         SL_CASE(members_come_in_their_order),
         SL_CASE(pointers_are_escaped_as_rfc_6901_says),

@@ -117,6 +117,28 @@ the_loss_finds_what_forward_did_not_let_go_of(void)
                    2.0 * sl_fixture_llama_root(), 1e-8, "FSDP 1 keeps the root and no block");
 }
 
+/* Stage 2 is another name of blocks that are told to stay, and the root stays with
+ * them, whatever it does by itself. */
+static void
+a_root_stays_with_its_blocks_by_either_name(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 32768;
+    q.workload.loss = SL_LOSS_EAGER;
+    for (uint32_t keeps = SL_ROOT_KEEPS_ALL; keeps <= SL_ROOT_KEEPS_NONE; keeps++) {
+        software.root_keeps = (sl_root_keeps)keeps;
+        q.plan.zero_stage = 3;
+        q.plan.reshard = SL_RESHARD_NEVER;
+        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                       2.0 * sl_fixture_llama_all(), 1e-8, "told to");
+        q.plan.zero_stage = 2;
+        q.plan.reshard = SL_RESHARD_DEFAULT;
+        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                       2.0 * sl_fixture_llama_all(), 1e-8, "by the stage");
+    }
+}
+
 /* Each rank of two has half of the vocabulary. DTensor's loss_parallel has no kernel for its loss:
  * 70B with tensor 8 shows 13.9 and 15.9 bytes, compiled 10.0 and 6.0 (tests/accuracy/data, K008 and
  * K018). */
@@ -197,6 +219,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_has_a_parallel_loss_of_its_own),
     SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
     SL_CASE(the_loss_finds_what_forward_did_not_let_go_of),
+    SL_CASE(a_root_stays_with_its_blocks_by_either_name),
     SL_CASE(a_loss_of_half_the_vocabulary_is_made_of_more_copies),
     SL_CASE(logits_that_are_capped_leave_their_tanh),
     SL_CASE(a_loss_of_narrow_logits_takes_half),

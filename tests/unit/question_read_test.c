@@ -298,6 +298,13 @@ accumulation_gives_the_micro_batch(void)
     clear(&r);
     read_workload(&r, "\"gradient_accumulation\":4,\"micro_batch_size\":2");
     expect_refused(&r, "/workload/gradient_accumulation", "inconsistent");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "2", "the legal one");
+    clear(&r);
+    read_workload(&r, "\"gradient_accumulation\":3");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "2, 4", "nearest");
+    clear(&r);
+    read_workload(&r, "\"gradient_accumulation\":9");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "4", "the largest");
     clear(&r);
 }
 

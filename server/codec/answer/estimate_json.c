@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "codec/answer/accounting_json.h"
@@ -231,6 +232,19 @@ binding_sentence(const sl_estimate *estimate, char *out, size_t size)
             "%.*f GiB.",
             (unsigned long long)rank->rank, rank->role, decimals(needed), needed, decimals(usable),
             usable, phase_words(rank->phase), name, decimals(largest), largest);
+        const size_t said = strlen(out);
+        if (memory->host_lacking_bytes > 0)
+            (void)sl_text_format(out + said, size - said,
+                                 " Host memory: a node lacks %llu bytes of it too.",
+                                 (unsigned long long)memory->host_lacking_bytes);
+    } else if (sl_text_equal(estimate->binding_limit, "host_memory")) {
+        const double room = (double)memory->host_room_bytes / SL_GIB_BYTES;
+        const double lacking = (double)memory->host_lacking_bytes / SL_GIB_BYTES;
+        (void)sl_text_format(out, size,
+                             "Host memory: a node needs %.*f GiB of the %.*f GiB that it has, for "
+                             "what the plan keeps there: it lacks %llu bytes.",
+                             decimals(room + lacking), room + lacking, decimals(room), room,
+                             (unsigned long long)memory->host_lacking_bytes);
     } else if (sl_text_equal(estimate->binding_limit, "compute")) {
         const double busy =
             time->terms[0].value + time->terms[SL_TERM_BACKWARD - SL_TERM_FORWARD].value;
@@ -246,7 +260,7 @@ binding_sentence(const sl_estimate *estimate, char *out, size_t size)
 static void
 binding_write(sl_writer *writer, const sl_estimate_request *request, const sl_estimate *estimate)
 {
-    char sentence[240];
+    char sentence[320];
     binding_sentence(estimate, sentence, sizeof sentence);
     sl_write_object(writer);
     sl_put_text(writer, "limit", estimate->binding_limit);

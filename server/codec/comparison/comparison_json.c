@@ -101,10 +101,15 @@ nothing_say(const sl_comparison *c, char *out, size_t size)
     }
     const sl_entry *const nearest = &c->strategies[c->nearest];
     plan_say(c, c->nearest, plan);
-    (void)sl_text_format(out, size,
-                         "Nothing fits: %s lacks least, %.1f GiB on devices of %.1f GiB usable.",
-                         plan, -(double)nearest->headroom_bytes / SL_GIB_BYTES,
-                         (double)nearest->usable_bytes / SL_GIB_BYTES);
+    if (nearest->fits)
+        (void)sl_text_format(out, size,
+                             "Nothing fits: %s lacks least, %.1f GiB of the memory of a node.",
+                             plan, (double)nearest->host_lacking_bytes / SL_GIB_BYTES);
+    else
+        (void)sl_text_format(
+            out, size, "Nothing fits: %s lacks least, %.1f GiB on devices of %.1f GiB usable.",
+            plan, -(double)nearest->headroom_bytes / SL_GIB_BYTES,
+            (double)nearest->usable_bytes / SL_GIB_BYTES);
 }
 
 /* What whoever takes the recommendation has to know. */

@@ -202,6 +202,46 @@ settle_whole_batch(sl_estimate_request *request)
                  (unsigned long long)workload->micro_batch);
 }
 
+/* The nearest divisors of a number below and above another; 0: none. */
+static void
+nearest_divisors(uint64_t of, uint64_t to, uint64_t *below, uint64_t *above)
+{
+    *below = *above = 0;
+    for (uint64_t d = 1; d <= of / d; d++) {
+        const uint64_t pair[2] = {d, of / d};
+        for (uint32_t i = 0; i < 2 && of % d == 0; i++) {
+            if (pair[i] < to && pair[i] > *below)
+                *below = pair[i];
+            if (pair[i] > to && (*above == 0 || pair[i] < *above))
+                *above = pair[i];
+        }
+    }
+}
+
+/* Steps that the batch does divide by: with a micro-batch that is said the only ones, else the
+ * nearest. */
+static void
+hint_accumulation(const sl_estimate_request *request, sl_errors *err)
+{
+    const sl_workload *const workload = &request->workload;
+    const uint64_t data = request->plan.data;
+    const uint64_t each = workload->global_batch / data; /* of a replica */
+    uint64_t below = 0, above = 0;
+
+    if (workload->global_batch % data != 0)
+        return;
+    if ((request->unknown & SL_UNKNOWN_MICRO_BATCH) == 0) {
+        if (each % workload->micro_batch == 0)
+            sl_hint(err, "%llu", (unsigned long long)(each / workload->micro_batch));
+        return;
+    }
+    nearest_divisors(each, request->gradient_accumulation, &below, &above);
+    if (below > 0 && above > 0)
+        sl_hint(err, "%llu, %llu", (unsigned long long)below, (unsigned long long)above);
+    else
+        sl_hint(err, "%llu", (unsigned long long)(below > 0 ? below : above));
+}
+
 /* global batch = data * micro-batch * accumulation: the third follows from two. */
 static sl_code
 settle_accumulation(sl_estimate_request *request, sl_errors *err)
@@ -218,10 +258,13 @@ settle_accumulation(sl_estimate_request *request, sl_errors *err)
     }
     if (workload->micro_batch * per_replica == workload->global_batch)
         return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "inconsistent", "/workload/gradient_accumulation",
-                   "data x micro_batch_size x gradient_accumulation must be the global batch of "
-                   "%llu, got %llu accumulation steps",
-                   (unsigned long long)workload->global_batch, (unsigned long long)steps);
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "inconsistent", "/workload/gradient_accumulation",
+                "data x micro_batch_size x gradient_accumulation must be the global batch of "
+                "%llu, got %llu accumulation steps",
+                (unsigned long long)workload->global_batch, (unsigned long long)steps);
+    hint_accumulation(request, err);
+    return code;
 }
 
 /* What can only be settled once the cluster is known: the data-parallel degree, what "flash"

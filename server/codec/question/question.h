@@ -56,6 +56,7 @@ typedef struct sl_estimate_request {
     const char *inventory;              /* slug; NULL: the cluster stands inline or not at all */
     const char *pool;                   /* NULL: the only one */
     bool all_hosts;                     /* whatever state they are in */
+    bool counts_usable;                 /* nodes are those that are usable: none were said */
     const struct sl_host_status *hosts; /* of the inventory, the caller's to set before
                                            sl_estimate_request_pool; NULL: nobody observed it */
     char inventory_hash[SL_HASH_TEXT_SIZE];

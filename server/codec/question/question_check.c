@@ -160,7 +160,8 @@ of_count(const sl_errors *err)
     return false;
 }
 
-/* A plan that does not divide the usable nodes may have divided all of them. */
+/* A plan that does not divide the usable nodes may have divided all of them; who says how many has
+ * left none out. */
 static void
 tell_left_out(const sl_notes *notes, sl_errors *err)
 {
@@ -180,7 +181,7 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
     assert(request != NULL && err != NULL);
 
     const sl_code code = check_request(request, question, err);
-    if (code != SL_OK && of_count(err))
+    if (code != SL_OK && request->counts_usable && of_count(err))
         tell_left_out(&request->notes, err);
     return code;
 }

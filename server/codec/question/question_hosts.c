@@ -51,8 +51,10 @@ sl_question_check_hosts(sl_estimate_request *request, const sl_node *object, con
                      pool->left_out);
         return SL_OK;
     }
-    if (!sl_node_member(object, "nodes", &said))
+    if (!sl_node_member(object, "nodes", &said)) {
         *nodes = pool->usable;
+        request->counts_usable = true;
+    }
     if (*nodes > pool->usable || *nodes == 0)
         return refuse(object, pool, err);
     sl_notes_add(&request->notes, "hosts_left_out", false, "%s", pool->left_out);

@@ -9,7 +9,11 @@
 #include "codec/question/plan_json.h"
 #include "codec/question/question_parts.h"
 
-enum { SENTENCE_BYTES = 320, CONFIG_BLOCKS_MAX = 2000 /* what a config may say */ };
+enum {
+    SENTENCE_BYTES = 320,
+    LACK_BYTES = 64,
+    CONFIG_BLOCKS_MAX = 2000 /* what a config may say */
+};
 
 /* What a limit is called, and what is counted along it. */
 typedef struct words {
@@ -66,18 +70,30 @@ put_value(sl_writer *writer, const char *key, sl_limit_id id, const sl_limit *li
         sl_put_uint(writer, key, value);
 }
 
+/* What the first value beyond lacks, devices before nodes. */
+static void
+lack_say(const sl_limit_point *next, char out[LACK_BYTES])
+{
+    if (next->fits)
+        (void)sl_text_format(out, LACK_BYTES, "lack %llu bytes of the memory of a node",
+                             (unsigned long long)next->host_lacking_bytes);
+    else
+        (void)sl_text_format(out, LACK_BYTES, "lack %lld bytes", (long long)-next->headroom_bytes);
+}
+
 static void
 sentence_say(sl_limit_id id, const sl_limit *limit, char out[SENTENCE_BYTES])
 {
     const char *const of = words_of[id].of;
     const double value = value_of(id, limit, limit->value.value);
     const double next = value_of(id, limit, limit->next.value);
+    char lack[LACK_BYTES];
 
+    lack_say(&limit->next, lack);
     switch (limit->end) {
     case SL_LIMIT_END_MEMORY:
         if (limit->next.sized)
-            (void)sl_text_format(out, SENTENCE_BYTES, "%g %s fit; %g lack %lld bytes", value, of,
-                                 next, (long long)-limit->next.headroom_bytes);
+            (void)sl_text_format(out, SENTENCE_BYTES, "%g %s fit; %g %s", value, of, next, lack);
         else
             (void)sl_text_format(out, SENTENCE_BYTES, "%g %s fit; %g no device could hold", value,
                                  of, next);
@@ -99,8 +115,7 @@ sentence_say(sl_limit_id id, const sl_limit *limit, char out[SENTENCE_BYTES])
             (void)sl_text_format(out, SENTENCE_BYTES, "none is legal: %s",
                                  limit->next.fault.message);
         else if (limit->has_next && limit->next.sized)
-            (void)sl_text_format(out, SENTENCE_BYTES, "none fits: %g %s lack %lld bytes", next, of,
-                                 (long long)-limit->next.headroom_bytes);
+            (void)sl_text_format(out, SENTENCE_BYTES, "none fits: %g %s %s", next, of, lack);
         else
             (void)sl_text_copy(out, SENTENCE_BYTES, "none fits");
         break;

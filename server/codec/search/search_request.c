@@ -382,8 +382,7 @@ sl_search_is_relaxed(const sl_search_asked *asked, const sl_search_outcome *outc
 {
     const sl_search_reason *const tightest = sl_reason_tightest(outcome, &asked->request);
 
-    return outcome->best_count == 0 &&
-           (tightest == NULL || sl_text_equal(tightest->rule, "out_of_memory"));
+    return outcome->best_count == 0 && (tightest == NULL || sl_reason_is_of_memory(tightest));
 }
 
 sl_code

@@ -257,6 +257,10 @@ neighbour_say(const sl_review_neighbour *n, const sl_search_point *winner,
         (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
                              "%s %s instead of %s: lacks %.2f GiB of memory", name, to, from,
                              -(double)n->point.headroom_bytes / SL_GIB_BYTES);
+    else if (n->point.host_lacking_bytes > 0)
+        (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
+                             "%s %s instead of %s: lacks %.2f GiB of the memory of a node", name,
+                             to, from, (double)n->point.host_lacking_bytes / SL_GIB_BYTES);
     else
         (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
                              "%s %s instead of %s: %s %+.1f %%, memory %+.2f GiB", name, to, from,

@@ -22,6 +22,7 @@ typedef struct wish {
 
 static const wish wishes[] = {
     {"out_of_memory", "/cluster", "out of memory: the nearest plan lacks", UNIT_BYTES},
+    {"host_memory", "/cluster", "out of host memory: the nearest plan lacks", UNIT_BYTES},
     {"headroom_ratio", "/constraints/headroom_ratio",
      "too little memory left free: the nearest plan lacks", UNIT_BYTES},
     {"max_step_s", "/constraints/max_step_s", "too slow: the nearest plan's step is longer by",
@@ -125,6 +126,7 @@ sl_reason_limit(const sl_search_reason *reason, const sl_search_request *request
         double limit;
     } limits[] = {
         {"out_of_memory", (double)p->device_total_bytes + (double)p->headroom_bytes},
+        {"host_memory", (double)p->host_room_bytes},
         {"headroom_ratio", by->headroom_ratio},
         {"max_step_s", by->max_step_s},
         {"min_tokens_per_s", by->min_tokens_per_s},
@@ -148,6 +150,7 @@ sl_reason_needed(const sl_search_reason *reason)
         double value;
     } values[] = {
         {"out_of_memory", (double)p->device_total_bytes},
+        {"host_memory", (double)p->host_room_bytes + (double)p->host_lacking_bytes},
         {"headroom_ratio", usable > 0.0 ? (double)p->headroom_bytes / usable : 0.0},
         {"max_step_s", p->step_s},
         {"min_tokens_per_s", p->tokens_per_s},
@@ -176,6 +179,13 @@ share_missed(const sl_search_reason *reason, const sl_search_request *request)
     return reason->has_nearest && limit > 0.0 ? reason->least / limit : -1.0;
 }
 
+bool
+sl_reason_is_of_memory(const sl_search_reason *reason)
+{
+    return sl_text_equal(reason->rule, "out_of_memory") ||
+           sl_text_equal(reason->rule, "host_memory");
+}
+
 /* Memory is as it is: only where no plan fits does it stand before what was asked for. */
 const sl_search_reason *
 sl_reason_tightest(const sl_search_outcome *outcome, const sl_search_request *request)
@@ -188,8 +198,8 @@ sl_reason_tightest(const sl_search_outcome *outcome, const sl_search_request *re
         const double share = share_missed(reason, request);
         if (share < 0.0)
             continue;
-        if (sl_text_equal(reason->rule, "out_of_memory"))
-            memory = reason;
+        if (sl_reason_is_of_memory(reason))
+            memory = memory == NULL || share < share_missed(memory, request) ? reason : memory;
         else if (tightest == NULL || share < share_missed(tightest, request))
             tightest = reason;
     }
@@ -230,5 +240,8 @@ sl_broken_say(const char *rule, double miss, char *out, size_t size)
         return;
     }
     amount_say(w->of, miss, amount, sizeof amount);
-    (void)sl_text_format(out, size, "misses %s by %s", w->pointer, amount);
+    if (sl_text_equal(rule, "host_memory"))
+        (void)sl_text_format(out, size, "lacks %s of the memory of a node", amount);
+    else
+        (void)sl_text_format(out, size, "misses %s by %s", w->pointer, amount);
 }

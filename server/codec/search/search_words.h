@@ -18,6 +18,9 @@ double sl_reason_needed(const sl_search_reason *reason);
 /** What asked of it; 0: no constraint. */
 double sl_reason_limit(const sl_search_reason *reason, const sl_search_request *request);
 
+/** Whether plans lack memory, of devices or of nodes, which no constraint asks for. */
+bool sl_reason_is_of_memory(const sl_search_reason *reason);
+
 /** The tightest: of what was asked for, the constraint that the nearest plan misses by the smallest
  * share; memory where no plan fits. NULL where rules alone leave no plan. */
 const sl_search_reason *sl_reason_tightest(const sl_search_outcome *outcome,

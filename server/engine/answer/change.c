@@ -133,21 +133,29 @@ add_nodes(list *to, const sl_question *question)
 }
 
 /* In percent of what the optimizer steps on: who can move some of it need not move all. Quarters are
- * the steps of Megatron-Bridge's table (its docs on cpu-offloading). */
+ * the steps of Megatron-Bridge's table (its docs on cpu-offloading). What nodes have no room for
+ * comes back, in the same steps. */
 static void
-add_offloads(list *to, const sl_workload *now)
+add_offloads(list *to, const sl_workload *now, sl_change_aim aim)
 {
-    const uint64_t least = now->framework == SL_FRAMEWORK_MEGATRON ? 25 : 100;
+    const uint64_t step = now->framework == SL_FRAMEWORK_MEGATRON ? 25 : 100;
+    const double away = 100.0 * sl_states_away(now);
 
-    for (uint64_t percent = least; percent <= 100; percent += least)
-        if ((double)percent > 100.0 * sl_states_away(now))
+    if (aim == SL_AIM_NODES) {
+        for (uint64_t left = 100; left > 0; left -= step)
+            if ((double)(left - step) < away)
+                add(to, left - step);
+        return;
+    }
+    for (uint64_t percent = step; percent <= 100; percent += step)
+        if ((double)percent > away)
             add(to, percent);
 }
 
 /* What costs time and never saves any. */
 static void
 add_what_only_frees(list *to, const sl_question *question, const sl_combination *now,
-                    sl_change_kind kind)
+                    sl_change_aim aim, sl_change_kind kind)
 {
     if (kind == SL_CHANGE_RESHARD && sl_framework_is_fsdp(now->workload.framework) &&
         now->plan.reshard != SL_RESHARD_ALWAYS)
@@ -155,9 +163,10 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
     else if (kind == SL_CHANGE_LOSS)
         add_losses(to, &now->workload);
     else if (kind == SL_CHANGE_OFFLOAD_OPTIMIZER)
-        add_offloads(to, &now->workload);
-    else if (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS && !now->workload.offload.activations)
-        add(to, true);
+        add_offloads(to, &now->workload, aim);
+    else if (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS &&
+             now->workload.offload.activations == (aim == SL_AIM_NODES))
+        add(to, aim != SL_AIM_NODES);
     else if (kind == SL_CHANGE_ADAPTER_BASE)
         add_base(to, &now->workload.adapter);
     else if (kind == SL_CHANGE_FRAMEWORK && question->sharded != NULL)
@@ -167,11 +176,12 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
 }
 
 uint32_t
-sl_change_values(const sl_question *question, const sl_combination *now, bool fits,
+sl_change_values(const sl_question *question, const sl_combination *now, sl_change_aim aim,
                  sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX])
 {
     const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &now->plan;
+    const bool fits = aim == SL_AIM_TIME;
     list to = {.values = values};
 
     switch (kind) {
@@ -212,7 +222,7 @@ sl_change_values(const sl_question *question, const sl_combination *now, bool fi
     case SL_CHANGE_FRAMEWORK:
     case SL_CHANGE_NODES:
         if (!fits)
-            add_what_only_frees(&to, question, now, kind);
+            add_what_only_frees(&to, question, now, aim, kind);
         break;
     case SL_CHANGE_KIND_COUNT:
         assert(false);
@@ -265,12 +275,17 @@ sl_change_apply(sl_change change, const sl_question *question, sl_combination *c
         w->loss = (sl_loss)change.value;
         break;
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
-        w->offload.optimizer = true;
-        if (change.value < 100 || w->offload.optimizer_fraction > 0.0)
+        w->offload.optimizer = change.value > 0;
+        if (change.value == 0) {
+            w->offload.optimizer_on_nvme = false;
+            w->offload.optimizer_fraction = 0.0;
+        } else if (change.value < 100 || w->offload.optimizer_fraction > 0.0)
             w->offload.optimizer_fraction = (double)change.value / 100.0;
         break;
     case SL_CHANGE_OFFLOAD_ACTIVATIONS:
-        w->offload.activations = true;
+        w->offload.activations = change.value > 0;
+        if (!w->offload.activations)
+            w->offload.activation_layers = 0;
         break;
     case SL_CHANGE_ADAPTER_BASE:
         w->adapter.base = (sl_adapter_base)change.value;

@@ -24,6 +24,13 @@ typedef enum sl_change_kind {
     SL_CHANGE_KIND_COUNT
 } sl_change_kind;
 
+/** What a change is for. */
+typedef enum sl_change_aim {
+    SL_AIM_TIME,    /* memory is enough */
+    SL_AIM_DEVICES, /* some lack memory */
+    SL_AIM_NODES    /* devices have it, nodes lack it for what goes to the host */
+} sl_change_aim;
+
 typedef struct sl_change {
     sl_change_kind kind;
     uint64_t value;
@@ -35,12 +42,12 @@ enum { SL_CHANGE_VALUES_MAX = 32 };
 const char *sl_change_name(sl_change_kind kind);
 
 /**
- * Values worth trying in place of those of `now`, which fits or does not: then from what changes
- * least to what frees most, and none that only ever takes memory. Whether they are legal is left to
+ * Values worth trying in place of those of `now`. Where memory lacks, from what changes least to
+ * what frees most, and none that only ever takes of it. Whether they are legal is left to
  * the check. Returns how many; of numbers no more than double or half at a time, and of nodes eight
  * times as many at most.
  */
-uint32_t sl_change_values(const sl_question *question, const sl_combination *now, bool fits,
+uint32_t sl_change_values(const sl_question *question, const sl_combination *now, sl_change_aim aim,
                           sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX]);
 
 /** Into a combination and the cluster it runs on. Of a first tensor degree sequences are split too,

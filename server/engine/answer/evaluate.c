@@ -210,15 +210,15 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
                   {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
 }
 
-/* Memory binds when it does not fit: its largest term. Else the largest loss of time. */
+/* Memory binds when some lacks: its largest term. Else the largest loss of time. */
 static void
 set_binding(sl_estimate *out)
 {
     const sl_rank_memory *rank = &out->memory.ranks[out->memory.binding];
     const sl_term *largest = NULL;
 
-    if (!out->fits) {
-        out->binding_limit = "memory";
+    if (!sl_memory_has_room(&out->memory)) {
+        out->binding_limit = out->fits ? "host_memory" : "memory";
         for (uint32_t i = 0; i < rank->term_count; i++)
             if (largest == NULL || rank->terms[i].value > largest->value)
                 largest = &rank->terms[i];
@@ -311,8 +311,9 @@ sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t hig
     const sl_rank_memory *fullest = &memory->ranks[memory->binding];
     const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
 
-    return memory->headroom_bytes >= 0 ? outside + high_bytes <= memory->usable_bytes
-                                       : outside + low_bytes > memory->usable_bytes;
+    if (memory->headroom_bytes < 0)
+        return outside + low_bytes > memory->usable_bytes;
+    return memory->host_lacking_bytes == 0 && outside + high_bytes <= memory->usable_bytes;
 }
 
 /* What both kinds of evaluation come to. */

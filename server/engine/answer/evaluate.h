@@ -68,17 +68,19 @@ bool sl_evaluate_explained(const sl_question *question, const sl_combination *co
                            const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
 /** Whether both ends of what the fullest rank may reserve [bytes] say of it what its peak says:
- * that it fits, or that it does not. What is outside the allocator is as large at either end. */
+ * that it fits, or that it does not. What is outside the allocator is as large at either end. That
+ * devices fit is not certain where a node lacks memory. */
 bool sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes);
 
-/** How surely a plan fits: 2 at both ends of its interval, 1 by its peak alone, 0 not. */
+/** How surely a plan has room (sl_memory_has_room): 2 at both ends of its interval, 1 by its peak
+ * alone, 0 not. */
 static inline int
-sl_sureness(bool fits, bool fits_certain)
+sl_sureness(bool has_room, bool fits_certain)
 {
-    return fits ? 1 + fits_certain : 0;
+    return has_room ? 1 + fits_certain : 0;
 }
 
-/** How surely the answer to a question will say that it fits, over all values of its open fields; 0
+/** How surely the answer to a question will say that it has room, over all values of its open fields; 0
  * too where none is legal. `scratch` is overwritten. */
 int sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch);
 
@@ -99,8 +101,8 @@ bool sl_evaluate_plausible(const sl_question *question, sl_combination *out,
                            sl_errors *refused) SL_MUST_CHECK;
 
 /**
- * Changes to the plan, each evaluated: those that free memory when it does not fit, those that save
- * time when it does. Where none is surely enough on the same nodes, two at a time of those that free
+ * Changes to the plan, each evaluated: those that free memory, of devices or of nodes, when it lacks
+ * some, those that save time when it does not; none that leaves a node without the memory it needs. Where none is surely enough on the same nodes, two at a time of those that free
  * most, in 24 evaluations at most and no more once four fixes are surely enough. What is not enough
  * is listed where nothing is, and only if it frees a tenth of what lacks in less than twice the
  * time. Best first, into out->fixes. `scratch` is overwritten.

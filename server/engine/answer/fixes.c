@@ -13,7 +13,7 @@ static const double least_share = 0.1, most_slower = 2.0;
 /* The value of a kind that frees most by itself; 0 bytes: none does. */
 typedef struct lead {
     sl_change change;
-    int64_t frees_bytes;
+    double frees_bytes;
 } lead;
 
 typedef struct trial {
@@ -100,25 +100,45 @@ insert(const sl_fix *fix, sl_estimate *out)
     }
 }
 
-/* Bytes of the fullest rank that what was tried frees, unless it takes so long that nobody would. */
-static int64_t
-freed_bytes(const trial *t)
+static bool
+has_room(const sl_estimate *of)
 {
-    const int64_t freed = t->scratch->memory.headroom_bytes - t->out->memory.headroom_bytes;
-
-    return t->scratch->time.step_s < most_slower * t->out->time.step_s ? freed : 0;
+    return sl_memory_has_room(&of->memory);
 }
 
+static sl_change_aim
+aim_of(const sl_estimate *out)
+{
+    return has_room(out) ? SL_AIM_TIME : out->fits ? SL_AIM_NODES : SL_AIM_DEVICES;
+}
+
+/* What the fullest rank has left, less what a node lacks [bytes]. */
+static double
+left_bytes(const sl_memory *memory)
+{
+    return (double)memory->headroom_bytes - (double)memory->host_lacking_bytes;
+}
+
+/* Bytes that what was tried frees, unless it takes so long that nobody would. */
+static double
+freed_bytes(const trial *t)
+{
+    const double freed = left_bytes(&t->scratch->memory) - left_bytes(&t->out->memory);
+
+    return t->scratch->time.step_s < most_slower * t->out->time.step_s ? freed : 0.0;
+}
+
+/* What leaves a node short is no fix, and where a node is short only what ends that. */
 static bool
 is_worth_it(const trial *t)
 {
     const sl_estimate *tried = t->scratch, *out = t->out;
 
-    if (out->fits)
-        return tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
-    return tried->fits ||
-           (t->with == NULL &&
-            (double)freed_bytes(t) >= least_share * -(double)out->memory.headroom_bytes);
+    if (has_room(out))
+        return has_room(tried) && tried->time.step_s < 0.99 * out->time.step_s;
+    return has_room(tried) ||
+           (t->with == NULL && !out->fits && tried->memory.host_lacking_bytes == 0 &&
+            freed_bytes(t) >= least_share * -(double)out->memory.headroom_bytes);
 }
 
 static void
@@ -210,7 +230,7 @@ try_layout(trial *t, sl_combination changed)
     if (!evaluate_changed(t, changed))
         return false;
     keep_fix(t);
-    return t->scratch->fits;
+    return has_room(t->scratch);
 }
 
 /* The stage of the ranks that have most memory left. */
@@ -270,13 +290,13 @@ try_layouts(trial *t)
         try_lighter_layouts(t, c, blocks);
 }
 
-/* A plan that does not fit takes the values of a kind until one is surely enough; one that does
- * takes them all. */
+/* A plan without room takes the values of a kind until one is surely enough; one with room takes
+ * them all. */
 static void
 try_kind(trial *t, sl_change_kind kind)
 {
     uint64_t values[SL_CHANGE_VALUES_MAX];
-    const uint32_t count = sl_change_values(t->question, &t->now, t->out->fits, kind, values);
+    const uint32_t count = sl_change_values(t->question, &t->now, aim_of(t->out), kind, values);
     lead *best = &t->leads[kind];
 
     for (uint32_t i = 0; i < count; i++) {
@@ -284,7 +304,7 @@ try_kind(trial *t, sl_change_kind kind)
         if (!evaluate_with(t, change, NULL))
             continue;
         keep_fix(t);
-        if (!t->out->fits && t->scratch->fits && t->scratch->fits_certain)
+        if (!has_room(t->out) && t->scratch->fits && t->scratch->fits_certain)
             return;
         if (freed_bytes(t) > best->frees_bytes)
             *best = (lead){change, freed_bytes(t)};
@@ -320,7 +340,7 @@ try_pair(trial *t, const lead *first, const lead *second)
     const sl_change fixed = swap ? second->change : first->change;
     const sl_change_kind kind = swap ? first->change.kind : second->change.kind;
     uint64_t values[SL_CHANGE_VALUES_MAX];
-    const uint32_t count = sl_change_values(t->question, &t->now, false, kind, values);
+    const uint32_t count = sl_change_values(t->question, &t->now, aim_of(t->out), kind, values);
 
     for (uint32_t i = 0; i < count && t->left > 0; i++) {
         if (!evaluate_with(t, (sl_change){kind, values[i]}, &fixed))
@@ -341,7 +361,7 @@ try_pairs(trial *t)
     uint32_t count = 0;
 
     for (uint32_t kind = 0; kind < SL_CHANGE_KIND_COUNT; kind++) {
-        if (t->leads[kind].frees_bytes <= 0)
+        if (t->leads[kind].frees_bytes <= 0.0)
             continue;
         uint32_t at = count++;
         for (; at > 0 && leads[at - 1].frees_bytes < t->leads[kind].frees_bytes; at--)
@@ -401,7 +421,7 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
     t.cluster.nodes = question->cluster->nodes;
     t.with = NULL;
     try_layouts(&t);
-    if (!out->fits && count_sure(&t) == 0)
+    if (!has_room(out) && count_sure(&t) == 0)
         try_pairs(&t);
     drop_what_is_in_the_way(out);
 }

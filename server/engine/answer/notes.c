@@ -322,11 +322,11 @@ note_host(const sl_question *question, sl_estimate *out)
 {
     const uint64_t room = question->cluster->host_memory_bytes;
 
-    if (room > 0 && out->memory.host_per_node.bytes > room)
+    if (out->memory.host_lacking_bytes > 0)
         sl_note_add(
             out, true, "host_memory_exceeded",
-            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
-            "only");
+            "a node's memory is smaller than what the plan keeps there, and a run cannot start: "
+            "fits speaks of devices only");
     else if (room > 0 && out->memory.host_per_node.high_bytes > room)
         sl_note_add(
             out, true, "host_memory_tight",

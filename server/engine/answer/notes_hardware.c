@@ -171,7 +171,7 @@ note_memory(const sl_question *question, sl_estimate *out)
             "expandable segments are taken to leave 3 % apart, up to 6 %: that they cured a run "
             "which had failed by fragmentation is published, how much they leave is not; idle "
             "segments of fsdp's streams are counted as without them");
-    if (out->fits && !out->fits_certain)
+    if (sl_memory_has_room(&out->memory) && !out->fits_certain)
         sl_note_add(
             out, true, "little_room",
             "the plan fits by less than its reserved memory may be larger than predicted, "

@@ -381,7 +381,9 @@ static const sl_term_info terms[] = {
                             "derived"},
     [SL_TERM_HFU] =
         {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
-         "hardware_flops / (step_s x accelerators x peak_flops_per_s): with what is recomputed",
+         "hardware_flops / (step_s x accelerators x peak_flops_per_s): with what is recomputed; "
+         "beside adapters the gradients of frozen weights count as in mfu_full, though nothing "
+         "computes them",
          "Korthikanti 2022 appendix A"},
     [SL_TERM_EXPOSED_COMMUNICATION] =
         {"exposed_communication_s", "/time/exposed_communication_s", SL_LIFETIME_NONE,

@@ -27,7 +27,7 @@ typedef struct outline {
     double step_s;
     int64_t headroom_bytes;
     uint64_t reserved_low_bytes, reserved_high_bytes;
-    bool fits;
+    bool has_room;
     bool leads; /* counts in the median */
     walk at;
 } outline;
@@ -199,10 +199,10 @@ note_outline(survey *s, const walk *w)
         .headroom_bytes = memory->headroom_bytes,
         .reserved_low_bytes = memory->reserved_low_bytes,
         .reserved_high_bytes = memory->reserved_high_bytes,
-        .fits = s->scratch->fits,
+        .has_room = sl_memory_has_room(memory),
         .at = *w,
     };
-    s->fitting += s->scratch->fits;
+    s->fitting += s->seen[s->count - 1].has_room;
 }
 
 /* All values of what leaves the prices alone. */
@@ -259,7 +259,7 @@ survey_all(const sl_question *q, sl_estimate *scratch, survey *s)
 static bool
 counts(const survey *s, uint32_t i)
 {
-    return s->fitting == 0 || s->seen[i].fits;
+    return s->fitting == 0 || s->seen[i].has_room;
 }
 
 /* Ties go to the combination met first, so that the answer never depends on anything else. Steps of
@@ -415,7 +415,7 @@ sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch)
     const bool possible = sl_evaluate(question, &median, &priced, scratch);
     assert(possible);
     (void)possible;
-    return sl_sureness(scratch->fits,
+    return sl_sureness(sl_memory_has_room(&scratch->memory),
                        sl_evaluate_is_certain(&scratch->memory, low_bytes, high_bytes));
 }
 

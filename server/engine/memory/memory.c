@@ -167,6 +167,16 @@ add_alike(uint64_t ranks, uint64_t bytes, uint64_t *in_node, uint64_t *most)
         *most = *in_node;
 }
 
+/* Of a node that has `room` and keeps `bytes`. */
+static void
+note_lack(uint64_t room, uint64_t bytes, sl_memory *out)
+{
+    if (room == 0 || bytes <= room || bytes - room <= out->host_lacking_bytes)
+        return;
+    out->host_lacking_bytes = bytes - room;
+    out->host_room_bytes = room;
+}
+
 /* Stages follow one another over the nodes, those of all replicas or of one: where a node holds
  * several whole ones, theirs add up. */
 static void
@@ -187,6 +197,7 @@ add_host(const sl_memory_case *c, uint32_t r, const sl_hosted *rank, sl_hosted *
     add_alike(ranks, rank->bytes, &in_node->bytes, &most->bytes);
     add_alike(ranks, rank->high_bytes, &in_node->high_bytes, &most->high_bytes);
     add_alike(ranks, rank->start_bytes, &in_node->start_bytes, &most->start_bytes);
+    note_lack(c->cluster->host_memory_bytes, in_node->bytes, out);
 }
 
 /* Whether stages may be left out that need no more than the one before. What is in the host adds up
@@ -201,7 +212,8 @@ may_skip(const sl_memory_case *c)
         (sl_schedule_directions(c->plan) == 2 && !sl_schedule_chunks_alike(&c->holdings->cut)))
         return false;
     return c->fullest_only && !offload->optimizer && !offload->parameters &&
-           !offload->activations && !sl_model_is_plain(c->question->model);
+           !offload->activations && c->plan->host_run_count == 0 &&
+           !sl_model_is_plain(c->question->model);
 }
 
 /* Whether a stage that holds the same as the one before keeps no more of it alive. */
@@ -356,6 +368,7 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->rank_count = 0;
     out->binding = 0;
     out->host_per_node = (sl_hosted){0};
+    out->host_lacking_bytes = out->host_room_bytes = 0;
     if (!(sl_case_is_spread(c) ? evaluate_spread(c, &outside, out)
                                : evaluate_stages(c, &outside, out)))
         return false;

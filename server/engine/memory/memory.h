@@ -49,6 +49,14 @@ const sl_memory_case *sl_case_on_pool(const sl_memory_case *c, uint32_t pool,
                                       sl_memory_case *space);
 uint32_t sl_case_pool_of(const sl_memory_case *c, uint32_t stage);
 
+/** Whether a run can start: no device lacks memory, and no node whose memory is known lacks it for
+ * what its ranks keep there. A verdict of devices alone is the headroom's. */
+static inline bool
+sl_memory_has_room(const sl_memory *memory)
+{
+    return memory->headroom_bytes >= 0 && memory->host_lacking_bytes == 0;
+}
+
 /** Whether the replicas of the one stage are spread over several pools. */
 static inline bool
 sl_case_is_spread(const sl_memory_case *c)

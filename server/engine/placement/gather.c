@@ -88,14 +88,15 @@ head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 }
 
 /* Elements of the root unit that are still gathered when the loss is computed: what its own forward
- * does not let go of, which is all of it in FSDP1. */
+ * does not let go of. That is all of it in FSDP1, and wherever units stay: a root that is not to be
+ * resharded never was (PyTorch's pull requests 154704 and 155319), and torchtitan tells it what it
+ * tells the blocks. */
 static double
 root_left(const sl_memory_case *c, const units *u, double head)
 {
-    if (c->workload->framework == SL_FRAMEWORK_FSDP1)
+    if (c->workload->framework == SL_FRAMEWORK_FSDP1 || !sl_states_reshards(c->workload, c->plan))
         return u->root;
-    if (c->plan->reshard == SL_RESHARD_ALWAYS ||
-        (c->plan->reshard == SL_RESHARD_DEFAULT && c->software->root_keeps == SL_ROOT_KEEPS_NONE))
+    if (c->plan->reshard == SL_RESHARD_ALWAYS || c->software->root_keeps == SL_ROOT_KEEPS_NONE)
         return 0.0;
     return c->software->root_keeps == SL_ROOT_KEEPS_HEAD ? head : u->root;
 }

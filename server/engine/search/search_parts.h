@@ -52,6 +52,10 @@ sl_search_asked_bytes(const sl_search_request *request, double usable_bytes)
     return request->constraints.headroom_ratio * usable_bytes;
 }
 
+/** What stands among the reasons for plans whose devices have the memory they need and whose nodes do
+ * not. */
+extern const char sl_search_lacks_host_memory[];
+
 /** Whether a comes before b by the objective; ties go to the faster, the smaller, the first. */
 bool sl_search_is_better(sl_objective objective, const sl_search_point *a,
                          const sl_search_point *b);

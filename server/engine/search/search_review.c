@@ -70,6 +70,8 @@ point_of(const sl_search_request *request, const sl_estimate *e, uint64_t accele
     out->peak_reserved_bytes = rank->peak_reserved_bytes;
     out->device_total_bytes = rank->device_total_bytes;
     out->headroom_bytes = e->memory.headroom_bytes;
+    out->host_lacking_bytes = e->memory.host_lacking_bytes;
+    out->host_room_bytes = e->memory.host_room_bytes;
     out->value[SL_DIMENSION_ACCELERATORS] = accelerators;
 }
 
@@ -116,6 +118,10 @@ sl_review_broken(const sl_search_request *request, uint64_t tokens, const sl_sea
     if (point->headroom_bytes >= 0 && (double)point->headroom_bytes < asked) {
         *miss = asked - (double)point->headroom_bytes;
         return "headroom_ratio";
+    }
+    if (point->headroom_bytes >= 0 && point->host_lacking_bytes > 0) {
+        *miss = (double)point->host_lacking_bytes;
+        return sl_search_lacks_host_memory;
     }
     return sl_search_broken(request, tokens, point, miss);
 }

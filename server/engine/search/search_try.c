@@ -13,6 +13,7 @@
 #include "engine/schedule/schedule.h"
 
 const char sl_search_lacks_memory[] = "out_of_memory";
+const char sl_search_lacks_host_memory[] = "host_memory";
 
 /* No step is shorter than what the mean rank computes of its micro-batches, in this file's own
  * prices: layers add up over the ranks, and the slowest is no faster than the mean. Not where ranks
@@ -216,7 +217,7 @@ is_too_large(sl_search_work *u, const sl_memory_case *c)
     return true;
 }
 
-/* Whether what the constraint wants left over is, else how much is lacking. */
+/* Whether nodes and the constraint have what they want of memory, else how much is lacking. */
 static bool
 has_room(sl_search_work *u)
 {
@@ -228,10 +229,17 @@ has_room(sl_search_work *u)
     point->headroom_bytes = memory->headroom_bytes;
     point->peak_reserved_bytes = rank->peak_reserved_bytes;
     point->device_total_bytes = rank->device_total_bytes;
-    if ((double)memory->headroom_bytes >= asked)
+    point->host_lacking_bytes = memory->host_lacking_bytes;
+    point->host_room_bytes = memory->host_room_bytes;
+    if ((double)memory->headroom_bytes >= asked && memory->host_lacking_bytes == 0)
         return true;
     point->step_s = point->tokens_per_s = 0.0;
     point->time_to_train_s = point->cost = point->energy_j = 0.0;
+    if ((double)memory->headroom_bytes >= asked) {
+        sl_search_refuse(sl_search_lacks_host_memory, "", 1, (double)memory->host_lacking_bytes,
+                         point, u->out);
+        return false;
+    }
     const double lacking = asked - (double)memory->headroom_bytes;
     sl_search_refuse(memory->headroom_bytes < 0 ? sl_search_lacks_memory : "headroom_ratio", "", 1,
                      lacking, point, u->out);

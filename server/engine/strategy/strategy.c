@@ -133,7 +133,7 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
 static int
 sureness_of(search *s, const sl_question *tried)
 {
-    const int one = sl_sureness(s->scratch->fits, s->scratch->fits_certain);
+    const int one = sl_sureness(sl_memory_has_room(&s->scratch->memory), s->scratch->fits_certain);
 
     return one < 2 || tried->unknown == 0 ? one : sl_evaluate_sureness(tried, s->scratch);
 }
@@ -146,7 +146,7 @@ keep_if_better(search *s, const sl_question *tried)
     const sl_memory *memory = &s->scratch->memory;
     const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
     const double step_s = s->scratch->time.step_s;
-    const bool fits = s->scratch->fits;
+    const bool fits = sl_memory_has_room(memory);
 
     /* What surely fits and is as fast as this stays, however surely this does. */
     if (s->found && s->sureness == 2 && (!fits || s->step_s <= step_s))
@@ -205,7 +205,7 @@ try_recompute(search *s, sl_question *tried)
         fresh = false;
         if (!sl_evaluate(tried, &c, &priced, s->scratch))
             continue;
-        fits = fits || s->scratch->fits;
+        fits = fits || sl_memory_has_room(&s->scratch->memory);
         keep_if_better(s, tried);
     }
     return fits;
