@@ -268,3 +268,14 @@ test('autocast with FSDP gathers what is stored in 32 bits, a base under adapter
     const policy = { ...amp, precision_layout: 'amp_bf16 (fsdp mixed_precision=DEFAULT)' };
     assert.equal(parallelism(policy).gather_dtype, undefined);
 });
+
+test('dropout and its absence, MTP and its absence', () => {
+    const of = (notes) => {
+        const { dropout, mtp } = workload({ notes });
+        return [dropout, mtp];
+    };
+    assert.deepEqual(of(''), [undefined, undefined]);
+    assert.deepEqual(of('learned positions, residual and attention dropout 0.1'), [true, undefined]);
+    assert.deepEqual(of('resid_pdrop 0.1, mtp'), [true, true]);
+    assert.deepEqual(of('no dropout, no mtp'), [undefined, false]);
+});

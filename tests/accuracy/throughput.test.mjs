@@ -120,8 +120,26 @@ test('a Megatron-Bridge row takes from the published config what no column says'
     assert.equal(cluster.accelerators_per_node, 4);
     assert.equal(cluster.nics, undefined);
     assert.equal(parallelism.zero_stage, 1);
-    assert.equal(parallelism.expert_tensor, undefined);
-    assert.equal(request({ ...bridge, tp: '2', dp: '32' }).parallelism.expert_tensor, 1);
+    assert.equal(parallelism.expert_tensor, 1); // of its base configurations
+    const split = (row) => request({ ...bridge, framework: 'Megatron-LM', ...row })
+        .parallelism.expert_tensor;
+    assert.equal(split({}), undefined);
+    assert.equal(split({ tp: '2', dp: '32' }), 1);
+    assert.equal(split({ tp: '2', notes: 'expert tensor 2' }), 2);
+});
+
+test('graphs, overlap and context that the notes of a row say', () => {
+    const asked = (notes) => request({ ...bridge, notes });
+    assert.equal(asked('CUDA graph of the full iteration').workload.cuda_graphs, 'full');
+    assert.equal(asked('free routing, moe_a2a_overlap').workload.moe.overlap, true);
+    assert.equal(asked('a2a context parallelism').parallelism.context_kind, 'a2a');
+    const said = { ...bridge, framework: 'NeMo Framework', flags: '' };
+    const fp8 = (precision) => request({ ...said, precision }).workload.fp8;
+    assert.deepEqual(fp8('FP8 (TE hybrid delayed, fp8 primary weights) + bf16'),
+        { recipe: 'delayed', primary_weights: true });
+    assert.deepEqual(fp8('fp8 rowwise (bf16 all-gather) + bf16'), { recipe: 'rowwise' });
+    assert.deepEqual(fp8('fp8 tensorwise (fp8 all-gather) + bf16'),
+        { recipe: 'tensorwise', all_gather: true });
 });
 
 test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters, cards', () => {
