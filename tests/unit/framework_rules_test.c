@@ -119,6 +119,13 @@ transformer_engine_multiplies_whole_blocks_of_tokens(void)
     expect_fault(&q, "/workload/sequence_length", "not_aligned", "4104, or precision bf16");
     q.workload.precision = SL_PRECISION_BF16;
     expect_legal(&q);
+    q.workload.precision = SL_PRECISION_FP8;
+    q.workload.sequence_length = 1000; /* 125 rows of each rank, before they are gathered */
+    q.plan.tensor = 8;
+    q.plan.data = 1;
+    expect_legal(&q);
+    q.plan.sequence = true;
+    expect_fault(&q, "/workload/sequence_length", "not_aligned", "1024, or precision bf16");
 }
 
 /* What it has instead of stage 0 in bf16 is not counted, and that is said. */

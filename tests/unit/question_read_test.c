@@ -252,6 +252,7 @@ words_for_attention_mean_what_the_part_runs(void)
     } cases[] = {
         {"flash", "nvidia-h100-sxm5-80gb", SL_ATTENTION_FLASH3},
         {"flash", "nvidia-a100-sxm4-80gb", SL_ATTENTION_FLASH2},
+        {"flash", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* TransformerEngine's, no flash3 there */
         {"sdpa", "nvidia-h100-sxm5-80gb", SL_ATTENTION_FLASH2},
         {"eager", "nvidia-h100-sxm5-80gb", SL_ATTENTION_UNFUSED},
         {"cudnn", "nvidia-h100-sxm5-80gb", SL_ATTENTION_CUDNN},
@@ -280,6 +281,10 @@ words_for_attention_mean_what_the_part_runs(void)
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention,
                     SL_ATTENTION_FLASH1); /* after, by its own choice */
+    clear(&r);
+    read_workload(&r, "\"attention\":\"flash\",\"software\":\"megatron-lm-2022\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH1); /* on Hopper, as then */
     clear(&r);
     read_workload(&r, "\"attention\":\"flash\",\"software\":\"pytorch-fsdp1-2.x\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);

@@ -142,6 +142,7 @@ flash_kernel(const sl_estimate_request *request)
     if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
         return SL_ATTENTION_FLASH3;
     if (request->workload.framework == SL_FRAMEWORK_MEGATRON &&
+        a->attention[SL_ATTENTION_FLASH3][0].head_dim == 0 &&
         a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0)
         return SL_ATTENTION_CUDNN;
     if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))

@@ -89,20 +89,23 @@ check_low(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* What TransformerEngine asserts of all other dimensions together: 8 of operands with one scale, whole
- * blocks of scales of the others (pytorch/utils.py; MXFP8Quantizer and NVFP4Quantizer). Experts pad
- * their tokens. */
+/* What TransformerEngine asserts of all other dimensions together, before sequence parallelism gathers
+ * them: 8 of operands with one scale, whole blocks of scales of the others (pytorch/utils.py;
+ * MXFP8Quantizer and NVFP4Quantizer). Experts pad their tokens. */
 static sl_code
 check_low_tokens(const sl_question *question, sl_errors *err)
 {
     const sl_workload *w = &question->workload;
-    const uint64_t sequence = w->sequence_length / question->plan.context;
+    const sl_plan *plan = &question->plan;
+    const bool split = plan->sequence && sl_check_knows(question, SL_UNKNOWN_SEQUENCE);
+    const uint64_t parts = (uint64_t)plan->context * (split ? plan->tensor : 1);
+    const uint64_t tokens = w->micro_batch * w->sequence_length / parts;
     const uint64_t unit = w->precision == SL_PRECISION_MXFP8   ? 32
                           : w->precision == SL_PRECISION_NVFP4 ? 16
                                                                : 8;
 
     if (!sl_low_keeps_operands(w) || sl_model_is_plain(question->model) ||
-        !sl_check_knows(question, SL_UNKNOWN_MICRO_BATCH) || w->micro_batch * sequence % unit == 0)
+        !sl_check_knows(question, SL_UNKNOWN_MICRO_BATCH) || tokens % unit == 0)
         return SL_OK;
 
     const sl_code code =
@@ -110,10 +113,13 @@ check_low_tokens(const sl_question *question, sl_errors *err)
                 "TransformerEngine multiplies in %s where a rank's tokens of a micro-batch are a "
                 "multiple of %llu: %llu are not",
                 w->precision == SL_PRECISION_FP8 ? "8 bits" : "blocks of scales",
-                (unsigned long long)unit, (unsigned long long)(w->micro_batch * sequence));
-    const uint64_t step = unit * question->plan.context;
-    sl_hint(err, "%llu, or precision bf16",
-            (unsigned long long)((w->sequence_length + step - 1) / step * step));
+                (unsigned long long)unit, (unsigned long long)tokens);
+    const uint64_t step = unit * parts;
+    const uint64_t longer = (w->sequence_length + step - 1) / step * step;
+    if (question->model->position_limit > 0 && longer > question->model->position_limit)
+        sl_hint(err, "or precision bf16");
+    else
+        sl_hint(err, "%llu, or precision bf16", (unsigned long long)longer);
     return code;
 }
 

@@ -144,11 +144,13 @@ sl_check_experts(const sl_question *question, sl_errors *err)
                        plan->expert);
         sl_hint(err, "1");
     }
-    if (plan->expert > 1 && framework == SL_FRAMEWORK_MEGATRON && plan->tensor > 1 &&
-        !plan->sequence && sl_check_knows(question, SL_UNKNOWN_SEQUENCE)) {
+    /* Megatron-core's own; beneath DeepSpeed's engine experts are DeepSpeed's. */
+    if (plan->expert > 1 && framework == SL_FRAMEWORK_MEGATRON &&
+        !question->workload.on_deepspeed && plan->tensor > 1 && !plan->sequence &&
+        sl_check_knows(question, SL_UNKNOWN_SEQUENCE)) {
         code = sl_fail(err, SL_E_RANGE, "needs_sequence", "/parallelism/sequence",
                        "megatron trains experts that are dealt out beside tensor parallelism with "
-                       "sequence parallelism alone (moe_layer.py)");
+                       "sequence parallelism alone");
         sl_hint(err, "true");
     }
     if (cut != 1 && cut != plan->tensor) {

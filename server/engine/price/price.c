@@ -433,7 +433,8 @@ are_apart(const sl_slice *slice)
 }
 
 /* A module of experts is prepared and then issued by the host expert by expert, after a wait for the
- * counts, while the device is at the one before it (TransformerEngine, GroupedLinear). */
+ * counts, while the device is at the one before it (TransformerEngine, GroupedLinear); biases that are
+ * kernels of their own count as one. */
 static void
 await_experts(sl_pricing *p, double forward, double backward, double forward_s, double backward_s)
 {
@@ -449,8 +450,8 @@ await_experts(sl_pricing *p, double forward, double backward, double forward_s, 
 
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a
  * product. Attention without a fused kernel is two products, a softmax and a dropout. Where experts
- * are issued apart, their products and biases are, once for each of them, and after a wait: nothing
- * then runs beside it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
+ * are issued apart, their products and biases are, once for each of them, and after a wait
+ * (await_experts). One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
 count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
 {

@@ -50,7 +50,7 @@ typedef struct search {
     bool found;
     int sureness;
     double step_s;
-    uint64_t total_bytes;
+    double lacking_bytes;
     sl_question best;
     sl_errors refused; /* why the first plan that is not legal is not */
 } search;
@@ -138,13 +138,23 @@ sureness_of(search *s, const sl_question *tried)
     return one < 2 || tried->unknown == 0 ? one : sl_evaluate_sureness(tried, s->scratch);
 }
 
-/* Among plans that are as surely to fit the faster, among those that do not fit the smaller. It
- * overwrites the scratch. */
+/* What a plan lacks, on its fullest device or of a node's memory [bytes]. */
+static double
+lacking_of(const sl_memory *memory)
+{
+    const double device = memory->headroom_bytes < 0 ? -(double)memory->headroom_bytes : 0.0;
+    const double host = (double)memory->host_lacking_bytes;
+
+    return device > host ? device : host;
+}
+
+/* Among plans that are as surely to fit the faster, among those that do not fit the one that lacks
+ * least. It overwrites the scratch. */
 static void
 keep_if_better(search *s, const sl_question *tried)
 {
     const sl_memory *memory = &s->scratch->memory;
-    const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
+    const double lacking = lacking_of(memory);
     const double step_s = s->scratch->time.step_s;
     const bool fits = sl_memory_has_room(memory);
 
@@ -155,12 +165,12 @@ keep_if_better(search *s, const sl_question *tried)
     const int sureness = sureness_of(s, tried);
     if (s->found && (s->sureness != sureness ? s->sureness > sureness
                      : sureness > 0          ? s->step_s <= step_s
-                                             : s->total_bytes <= total))
+                                             : s->lacking_bytes <= lacking))
         return;
     s->found = true;
     s->sureness = sureness;
     s->step_s = step_s;
-    s->total_bytes = total;
+    s->lacking_bytes = lacking;
     s->best = *tried;
 }
 

@@ -389,7 +389,7 @@ export function workloadOf(row) {
         attention: firstMatch(attentions, row.attention),
         loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
-        dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.\d/.test(row.notes) || undefined,
+        dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.0*[1-9]/.test(row.notes) || undefined,
         cuda_graphs: /CUDA graph of the full iteration/i.test(row.notes) ? 'full'
             : /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
