@@ -51,6 +51,7 @@ typedef struct search {
     int sureness;
     double step_s;
     double lacking_bytes;
+    uint64_t total_bytes;
     sl_question best;
     sl_errors refused; /* why the first plan that is not legal is not */
 } search;
@@ -149,12 +150,15 @@ lacking_of(const sl_memory *memory)
 }
 
 /* Among plans that are as surely to fit the faster, among those that do not fit the one that lacks
- * least. It overwrites the scratch. */
+ * least, of several the smaller. It overwrites the scratch. */
 static void
 keep_if_better(search *s, const sl_question *tried)
 {
     const sl_memory *memory = &s->scratch->memory;
     const double lacking = lacking_of(memory);
+    const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
+    const bool nearer =
+        lacking != s->lacking_bytes ? lacking < s->lacking_bytes : total < s->total_bytes;
     const double step_s = s->scratch->time.step_s;
     const bool fits = sl_memory_has_room(memory);
 
@@ -165,12 +169,13 @@ keep_if_better(search *s, const sl_question *tried)
     const int sureness = sureness_of(s, tried);
     if (s->found && (s->sureness != sureness ? s->sureness > sureness
                      : sureness > 0          ? s->step_s <= step_s
-                                             : s->lacking_bytes <= lacking))
+                                             : !nearer))
         return;
     s->found = true;
     s->sureness = sureness;
     s->step_s = step_s;
     s->lacking_bytes = lacking;
+    s->total_bytes = total;
     s->best = *tried;
 }
 
