@@ -156,6 +156,28 @@ a_node_that_is_short_binds(void)
                     back->workload.offload.optimizer_fraction <= 0.0);
 }
 
+/* Devices and a node lack memory: what was offloaded comes back beside a change that makes room. */
+static void
+what_is_short_of_both_gets_both(void)
+{
+    sl_question q = tight_question((uint64_t)1 << 30);
+
+    q.workload.offload.activations = true;
+    q.nodes_fixed = true;
+    const uint64_t needs = total_of(sl_fixture_answer(&q));
+    q = tight_question(needs - (1 << 20) + cluster.accelerator.reserved_bytes);
+    q.workload.offload.activations = true;
+    q.nodes_fixed = true;
+    cluster.host_memory_bytes = sl_fixture_answer(&q)->memory.host_per_node.bytes / 16;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+
+    CU_ASSERT_TRUE(!answer->fits && answer->memory.host_lacking_bytes > 0);
+    uint32_t back = 0;
+    for (uint32_t i = 0; i < answer->fix_count; i++)
+        back += answer->fixes[i].fits && !answer->fixes[i].workload.offload.activations;
+    CU_ASSERT_TRUE(back > 0);
+}
+
 /* Experts that every rank holds are what most of the memory is. */
 static void
 experts_go_over_ranks(void)
@@ -319,6 +341,7 @@ static const sl_case cases[] = {
     SL_CASE(nothing_stands_in_the_way_of_what_helps),
     SL_CASE(no_fix_leaves_a_node_short),
     SL_CASE(a_node_that_is_short_binds),
+    SL_CASE(what_is_short_of_both_gets_both),
 };
 
 int

@@ -306,10 +306,10 @@ accumulation_gives_the_micro_batch(void)
     sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "2", "the legal one");
     clear(&r);
     read_workload(&r, "\"gradient_accumulation\":3");
-    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "2, 4", "nearest");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4", "divisors");
     clear(&r);
     read_workload(&r, "\"gradient_accumulation\":9");
-    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "4", "the largest");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4", "divisors");
     clear(&r);
 }
 

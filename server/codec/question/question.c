@@ -13,7 +13,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-enum { CANONICAL_BYTES = 16 << 20 };
+/* A hint does not look beyond so many steps. */
+enum { CANONICAL_BYTES = 16 << 20, HINTED_STEPS_MAX = 4096 };
 
 static const uint64_t PARAMETERS_MAX = 1000000000000000;
 
@@ -203,44 +204,20 @@ settle_whole_batch(sl_estimate_request *request)
                  (unsigned long long)workload->micro_batch);
 }
 
-/* The nearest divisors of a number below and above another; 0: none. */
-static void
-nearest_divisors(uint64_t of, uint64_t to, uint64_t *below, uint64_t *above)
-{
-    *below = *above = 0;
-    for (uint64_t d = 1; d <= of / d; d++) {
-        const uint64_t pair[2] = {d, of / d};
-        for (uint32_t i = 0; i < 2 && of % d == 0; i++) {
-            if (pair[i] < to && pair[i] > *below)
-                *below = pair[i];
-            if (pair[i] > to && (*above == 0 || pair[i] < *above))
-                *above = pair[i];
-        }
-    }
-}
-
-/* Steps that the batch does divide by: with a micro-batch that is said the only ones, else the
- * nearest. */
+/* Steps that the batch does divide by; with a micro-batch that is said there is one. */
 static void
 hint_accumulation(const sl_estimate_request *request, sl_errors *err)
 {
     const sl_workload *const workload = &request->workload;
     const uint64_t data = request->plan.data;
     const uint64_t each = workload->global_batch / data; /* of a replica */
-    uint64_t below = 0, above = 0;
 
     if (workload->global_batch % data != 0)
         return;
-    if ((request->unknown & SL_UNKNOWN_MICRO_BATCH) == 0) {
-        if (each % workload->micro_batch == 0)
-            sl_hint(err, "%llu", (unsigned long long)(each / workload->micro_batch));
-        return;
-    }
-    nearest_divisors(each, request->gradient_accumulation, &below, &above);
-    if (below > 0 && above > 0)
-        sl_hint(err, "%llu, %llu", (unsigned long long)below, (unsigned long long)above);
-    else
-        sl_hint(err, "%llu", (unsigned long long)(below > 0 ? below : above));
+    if ((request->unknown & SL_UNKNOWN_MICRO_BATCH) != 0)
+        sl_hint_divisors(err, each, each, each < HINTED_STEPS_MAX ? each : HINTED_STEPS_MAX);
+    else if (each % workload->micro_batch == 0)
+        sl_hint(err, "%llu", (unsigned long long)(each / workload->micro_batch));
 }
 
 /* global batch = data * micro-batch * accumulation: the third follows from two. */

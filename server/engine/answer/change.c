@@ -136,18 +136,16 @@ add_nodes(list *to, const sl_question *question)
  * the steps of Megatron-Bridge's table (its docs on cpu-offloading). What nodes have no room for
  * comes back, in the same steps. */
 static void
-add_offloads(list *to, const sl_workload *now, sl_change_aim aim)
+add_offloads(list *to, const sl_workload *now, uint32_t lacking)
 {
     const uint64_t step = now->framework == SL_FRAMEWORK_MEGATRON ? 25 : 100;
     const double away = 100.0 * sl_states_away(now);
 
-    if (aim == SL_AIM_NODES) {
-        for (uint64_t left = 100; left > 0; left -= step)
-            if ((double)(left - step) < away)
-                add(to, left - step);
-        return;
-    }
-    for (uint64_t percent = step; percent <= 100; percent += step)
+    for (uint64_t left = 100; (lacking & SL_NODES_LACK) != 0 && left > 0; left -= step)
+        if ((double)(left - step) < away)
+            add(to, left - step);
+    for (uint64_t percent = step; (lacking & SL_DEVICES_LACK) != 0 && percent <= 100;
+         percent += step)
         if ((double)percent > away)
             add(to, percent);
 }
@@ -155,18 +153,20 @@ add_offloads(list *to, const sl_workload *now, sl_change_aim aim)
 /* What costs time and never saves any. */
 static void
 add_what_only_frees(list *to, const sl_question *question, const sl_combination *now,
-                    sl_change_aim aim, sl_change_kind kind)
+                    uint32_t lacking, sl_change_kind kind)
 {
+    const bool away = now->workload.offload.activations;
+
     if (kind == SL_CHANGE_RESHARD && sl_framework_is_fsdp(now->workload.framework) &&
         now->plan.reshard != SL_RESHARD_ALWAYS)
         add(to, SL_RESHARD_ALWAYS);
     else if (kind == SL_CHANGE_LOSS)
         add_losses(to, &now->workload);
     else if (kind == SL_CHANGE_OFFLOAD_OPTIMIZER)
-        add_offloads(to, &now->workload, aim);
+        add_offloads(to, &now->workload, lacking);
     else if (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS &&
-             now->workload.offload.activations == (aim == SL_AIM_NODES))
-        add(to, aim != SL_AIM_NODES);
+             (lacking & (away ? SL_NODES_LACK : SL_DEVICES_LACK)) != 0)
+        add(to, !away);
     else if (kind == SL_CHANGE_ADAPTER_BASE)
         add_base(to, &now->workload.adapter);
     else if (kind == SL_CHANGE_FRAMEWORK && question->sharded != NULL)
@@ -176,12 +176,12 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
 }
 
 uint32_t
-sl_change_values(const sl_question *question, const sl_combination *now, sl_change_aim aim,
+sl_change_values(const sl_question *question, const sl_combination *now, uint32_t lacking,
                  sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX])
 {
     const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &now->plan;
-    const bool fits = aim == SL_AIM_TIME;
+    const bool fits = lacking == 0;
     list to = {.values = values};
 
     switch (kind) {
@@ -222,7 +222,7 @@ sl_change_values(const sl_question *question, const sl_combination *now, sl_chan
     case SL_CHANGE_FRAMEWORK:
     case SL_CHANGE_NODES:
         if (!fits)
-            add_what_only_frees(&to, question, now, aim, kind);
+            add_what_only_frees(&to, question, now, lacking, kind);
         break;
     case SL_CHANGE_KIND_COUNT:
         assert(false);

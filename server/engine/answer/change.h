@@ -24,12 +24,8 @@ typedef enum sl_change_kind {
     SL_CHANGE_KIND_COUNT
 } sl_change_kind;
 
-/** What a change is for. */
-typedef enum sl_change_aim {
-    SL_AIM_TIME,    /* memory is enough */
-    SL_AIM_DEVICES, /* some lack memory */
-    SL_AIM_NODES    /* devices have it, nodes lack it for what goes to the host */
-} sl_change_aim;
+/** What lacks memory, one of these or both; 0: nothing, and a change is to save time. */
+enum { SL_DEVICES_LACK = 1, SL_NODES_LACK = 2 };
 
 typedef struct sl_change {
     sl_change_kind kind;
@@ -47,7 +43,7 @@ const char *sl_change_name(sl_change_kind kind);
  * the check. Returns how many; of numbers no more than double or half at a time, and of nodes eight
  * times as many at most.
  */
-uint32_t sl_change_values(const sl_question *question, const sl_combination *now, sl_change_aim aim,
+uint32_t sl_change_values(const sl_question *question, const sl_combination *now, uint32_t lacking,
                           sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX]);
 
 /** Into a combination and the cluster it runs on. Of a first tensor degree sequences are split too,

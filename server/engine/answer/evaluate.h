@@ -80,8 +80,8 @@ sl_sureness(bool has_room, bool fits_certain)
     return has_room ? 1 + fits_certain : 0;
 }
 
-/** How surely the answer to a question will say that it has room, over all values of its open fields; 0
- * too where none is legal. `scratch` is overwritten. */
+/** How surely the answer to a question will say that it has room, over all values of its open
+ * fields; 0 too where none is legal. `scratch` is overwritten. */
 int sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch);
 
 /** The step of a combination, which some device holds, at the end of the range of clocks and links;
@@ -102,10 +102,11 @@ bool sl_evaluate_plausible(const sl_question *question, sl_combination *out,
 
 /**
  * Changes to the plan, each evaluated: those that free memory, of devices or of nodes, when it lacks
- * some, those that save time when it does not; none that leaves a node without the memory it needs. Where none is surely enough on the same nodes, two at a time of those that free
- * most, in 24 evaluations at most and no more once four fixes are surely enough. What is not enough
- * is listed where nothing is, and only if it frees a tenth of what lacks in less than twice the
- * time. Best first, into out->fixes. `scratch` is overwritten.
+ * some, those that save time when it does not; none that leaves a node without the memory it needs.
+ * Where none is surely enough on the same nodes, two at a time of those that free most, in 24
+ * evaluations at most and no more once four fixes are surely enough. What is not enough is listed
+ * where nothing is, and only if it frees a tenth of what lacks in less than twice the time. Best
+ * first, into out->fixes. `scratch` is overwritten.
  */
 void sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out);
 

@@ -106,10 +106,11 @@ has_room(const sl_estimate *of)
     return sl_memory_has_room(&of->memory);
 }
 
-static sl_change_aim
-aim_of(const sl_estimate *out)
+static uint32_t
+lacking(const sl_estimate *of)
 {
-    return has_room(out) ? SL_AIM_TIME : out->fits ? SL_AIM_NODES : SL_AIM_DEVICES;
+    return (of->fits ? 0 : SL_DEVICES_LACK) |
+           (of->memory.host_lacking_bytes > 0 ? SL_NODES_LACK : 0);
 }
 
 /* What the fullest rank has left, less what a node lacks [bytes]. */
@@ -296,7 +297,7 @@ static void
 try_kind(trial *t, sl_change_kind kind)
 {
     uint64_t values[SL_CHANGE_VALUES_MAX];
-    const uint32_t count = sl_change_values(t->question, &t->now, aim_of(t->out), kind, values);
+    const uint32_t count = sl_change_values(t->question, &t->now, lacking(t->out), kind, values);
     lead *best = &t->leads[kind];
 
     for (uint32_t i = 0; i < count; i++) {
@@ -340,7 +341,7 @@ try_pair(trial *t, const lead *first, const lead *second)
     const sl_change fixed = swap ? second->change : first->change;
     const sl_change_kind kind = swap ? first->change.kind : second->change.kind;
     uint64_t values[SL_CHANGE_VALUES_MAX];
-    const uint32_t count = sl_change_values(t->question, &t->now, aim_of(t->out), kind, values);
+    const uint32_t count = sl_change_values(t->question, &t->now, lacking(t->out), kind, values);
 
     for (uint32_t i = 0; i < count && t->left > 0; i++) {
         if (!evaluate_with(t, (sl_change){kind, values[i]}, &fixed))

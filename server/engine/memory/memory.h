@@ -57,6 +57,16 @@ sl_memory_has_room(const sl_memory *memory)
     return memory->headroom_bytes >= 0 && memory->host_lacking_bytes == 0;
 }
 
+/** What the fullest device or the shortest node lacks, whichever is more [bytes]; 0 with room. */
+static inline double
+sl_memory_lacking_bytes(const sl_memory *memory)
+{
+    const double device = memory->headroom_bytes < 0 ? -(double)memory->headroom_bytes : 0.0;
+    const double node = (double)memory->host_lacking_bytes;
+
+    return device > node ? device : node;
+}
+
 /** Whether the replicas of the one stage are spread over several pools. */
 static inline bool
 sl_case_is_spread(const sl_memory_case *c)

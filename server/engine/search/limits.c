@@ -130,6 +130,7 @@ fill_figures(line *l, const sl_question *asked, sl_limit_point *out)
     out->usable_bytes = memory->usable_bytes;
     out->headroom_bytes = memory->headroom_bytes;
     out->host_lacking_bytes = memory->host_lacking_bytes;
+    out->has_room = sl_memory_has_room(memory);
     out->step_s = scratch->time.step_s;
     out->tokens_per_s = scratch->throughput.tokens_per_s;
 }
@@ -181,12 +182,6 @@ legal_below(line *l, uint64_t end, uint64_t begin)
     return NOTHING;
 }
 
-static bool
-has_room(const sl_limit_point *point)
-{
-    return point->fits && point->host_lacking_bytes == 0;
-}
-
 /* The value at `last` fits, `next` is the index of the first legal one beyond it where that was
  * met. */
 static void
@@ -196,7 +191,7 @@ end_at(line *l, uint64_t last, uint64_t next)
 
     out->has_value = true;
     fill_point(l, value_at(l, last), &out->value);
-    assert(out->value.legal && has_room(&out->value));
+    assert(out->value.legal && out->value.has_room);
     if (next == NOTHING && l->step > 0)
         next = legal_from(l, last + 1, last + 1 + CHECKS_MAX);
     out->end = SL_LIMIT_END_BOUND; /* what is not counted is not said */
@@ -208,7 +203,7 @@ end_at(line *l, uint64_t last, uint64_t next)
     out->has_next = out->next.legal || out->next.fault.rule != NULL;
     if (out->has_next)
         out->end = out->next.legal ? SL_LIMIT_END_MEMORY : SL_LIMIT_END_RULE;
-    assert(!out->next.legal || !has_room(&out->next));
+    assert(!out->next.legal || !out->next.has_room);
 }
 
 /* Nothing fits: what comes nearest, or the rule that all values break. */

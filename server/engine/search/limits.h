@@ -46,6 +46,7 @@ typedef struct sl_limit_point {
     uint64_t usable_bytes;
     int64_t headroom_bytes;
     uint64_t host_lacking_bytes; /* of the memory of a node; 0: none lacks, or it is not known */
+    bool has_room;               /* of both (sl_memory_has_room) */
     double step_s;
     double tokens_per_s;
     uint64_t parameters; /* of the model as it is there; 0 where they cannot be counted */

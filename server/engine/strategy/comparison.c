@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/memory/memory.h"
+
 /* A model that needs up to so many devices is slightly larger than one. */
 static const double slightly_ratio = 2.0;
 
@@ -71,6 +73,7 @@ keep_answer(const sl_question *question, const sl_estimate *answer, sl_entry *en
     entry->headroom_bytes = answer->memory.headroom_bytes;
     entry->host_bytes_per_node = answer->memory.host_per_node.bytes;
     entry->host_lacking_bytes = answer->memory.host_lacking_bytes;
+    entry->lacking_bytes = sl_memory_lacking_bytes(&answer->memory);
     entry->fullest = answer->memory.ranks[answer->memory.binding];
     entry->time = answer->time;
     entry->step_low_s = answer->step_low_s;
@@ -117,20 +120,6 @@ answer_strategy(const sl_comparison_ask *ask, sl_strategy strategy, sl_estimate 
         sl_scaling_measure(&question, answer, scratch, &entry->scaling);
 }
 
-/* As sl_memory_has_room, of a legal one. */
-static bool
-has_room(const sl_entry *entry)
-{
-    return entry->fits && entry->host_lacking_bytes == 0;
-}
-
-/* What devices or nodes lack, of one that has no room. */
-static double
-lacking_bytes(const sl_entry *entry)
-{
-    return entry->fits ? (double)entry->host_lacking_bytes : -(double)entry->headroom_bytes;
-}
-
 /* Of those that have room and suit. */
 typedef struct pick {
     int fastest, chosen;
@@ -147,7 +136,7 @@ competes(const sl_comparison *c, uint32_t i, uint32_t situations, demand d)
 {
     const sl_entry *entry = &c->strategies[i];
 
-    return c->asked[i] && i != SL_STRATEGY_GIVEN && entry->legal && has_room(entry) &&
+    return c->asked[i] && i != SL_STRATEGY_GIVEN && entry->legal && entry->lacking_bytes == 0.0 &&
            (suited[i] & situations) != 0 && !(d.complete && entry->time_incomplete) &&
            !(d.sure && !entry->fits_certain);
 }
@@ -214,9 +203,9 @@ recommend(sl_comparison *c)
     c->riskier = best.chosen == SL_NOTHING ? SL_NOTHING : find_riskier(c, all);
     c->nearest = SL_NOTHING;
     for (uint32_t i = SL_STRATEGY_GIVEN + 1; i < SL_STRATEGY_COUNT; i++)
-        if (c->asked[i] && c->strategies[i].legal && !has_room(&c->strategies[i]) &&
+        if (c->asked[i] && c->strategies[i].legal && c->strategies[i].lacking_bytes > 0.0 &&
             (c->nearest == SL_NOTHING ||
-             lacking_bytes(&c->strategies[i]) < lacking_bytes(&c->strategies[c->nearest])))
+             c->strategies[i].lacking_bytes < c->strategies[c->nearest].lacking_bytes))
             c->nearest = (int)i;
     for (uint32_t s = 0; s < SL_SITUATION_COUNT; s++)
         c->best_of[s] = pick_best(c, 1u << s).chosen;
@@ -298,7 +287,7 @@ sl_tuning_answer(const sl_question *question, sl_estimate *scratch, sl_estimate 
             continue;
         if (out->base == SL_NOTHING)
             out->base = (int)i;
-        if (has_room(entry) && is_before(out, i, out->recommended))
+        if (entry->lacking_bytes == 0.0 && is_before(out, i, out->recommended))
             out->recommended = (int)i;
     }
 }

@@ -24,6 +24,7 @@ typedef struct sl_entry {
     int64_t headroom_bytes;
     uint64_t host_bytes_per_node;
     uint64_t host_lacking_bytes; /* of the node that lacks most; 0: none does, or it is not known */
+    double lacking_bytes;        /* of devices or nodes, the more (sl_memory_lacking_bytes) */
     sl_rank_memory fullest;
     sl_time time;
     double step_low_s, step_high_s;

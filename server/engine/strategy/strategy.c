@@ -139,23 +139,13 @@ sureness_of(search *s, const sl_question *tried)
     return one < 2 || tried->unknown == 0 ? one : sl_evaluate_sureness(tried, s->scratch);
 }
 
-/* What a plan lacks, on its fullest device or of a node's memory [bytes]. */
-static double
-lacking_of(const sl_memory *memory)
-{
-    const double device = memory->headroom_bytes < 0 ? -(double)memory->headroom_bytes : 0.0;
-    const double host = (double)memory->host_lacking_bytes;
-
-    return device > host ? device : host;
-}
-
 /* Among plans that are as surely to fit the faster, among those that do not fit the one that lacks
  * least, of several the smaller. It overwrites the scratch. */
 static void
 keep_if_better(search *s, const sl_question *tried)
 {
     const sl_memory *memory = &s->scratch->memory;
-    const double lacking = lacking_of(memory);
+    const double lacking = sl_memory_lacking_bytes(memory);
     const uint64_t total = memory->ranks[memory->binding].device_total_bytes;
     const bool nearer =
         lacking != s->lacking_bytes ? lacking < s->lacking_bytes : total < s->total_bytes;
