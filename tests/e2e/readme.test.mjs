@@ -38,6 +38,18 @@ async function temporaryFolder(t) {
 const saysSomething = (value) => (typeof value === 'object'
     ? Object.values(value ?? []).some(saysSomething) : value !== undefined);
 
+test('the runs of the README are what the suite prints of them', async () => {
+    const { stdout } = await run(join(root, 'build/dev/tests/unit/published_test'), []);
+    const printed = [...stdout.matchAll(/measured +([\d.]+ \w+) +predicted +([\d.]+ \w+) +(\S+ %)/g)];
+    const table = readme.slice(readme.indexOf('## How far off it is'), readme.indexOf('Step times: Korthikanti'));
+    const shown = [...table.matchAll(/\| ([\d.]+ \w+) \| ([\d.]+ \w+) \| (\S+ %) \|/g)];
+    const cells = (rows) => rows.map(([, ...row]) => row.join(' | '));
+    assert.ok(printed.length > 0);
+    assert.deepEqual(cells(shown), cells(printed));
+    const [, mean] = /step time: (mean [^:]*? %, worst [^:]*? %, bias \S+ %)/.exec(stdout);
+    assert.ok(readme.toLowerCase().includes(mean), mean);
+});
+
 test('the example of the README gives the output of the README', async () => {
     const command = block('sh', 0);
     const shown = JSON.parse(block('json', command.end).text);
