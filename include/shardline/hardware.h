@@ -131,6 +131,7 @@ typedef struct sl_accelerator {
     double power_w;
     double power_limit_w;       /* the most it may draw; 0 = power_w */
     double limited_clock_ratio; /* under that limit, over the clock without; 0 = no limit */
+    bool any_layout; /* products in 8 bits with one scale a tensor take operands either way round */
     uint32_t release_year;
     char source[64];
     char provenance[16]; /* read, mixed, recalled */

@@ -224,6 +224,7 @@ typedef enum sl_recipe {
 typedef struct sl_fp8 {
     sl_recipe recipe;
     bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
+    bool transposed_anew; /* ... and transposed in each backward, where products take one layout */
 } sl_fp8;
 
 /** How tokens reach their experts. */

@@ -144,6 +144,7 @@ sl_read_part(sl_row *t)
     a->reducing_ranks = sl_row_whole32(t, "reducing_ranks");
     a->power_w = sl_row_number(t, "power_w");
     a->release_year = sl_row_whole32(t, "release_year");
+    a->any_layout = sl_row_flag(t, "any_layout");
     part->status = sl_row_text(t, "status");
     part->scale_up_link = sl_row_text(t, "scale_up_link");
     part->recalled = sl_row_text(t, "recalled");

@@ -314,6 +314,7 @@ put_figures(line *row, sl_buffer *scaled, const sl_own_part *part, const sl_acce
         put_number(row, "scale_up_domain", part->scale_up_domain > 0 ? part->scale_up_domain : 1);
     put_number(row, "release_year", part->release_year);
     put_number(row, "reducing_ranks", like != NULL ? like->reducing_ranks : 0);
+    put_number(row, "any_layout", like != NULL && like->any_layout);
 }
 
 static void

@@ -137,6 +137,8 @@ test('graphs, overlap and context that the notes of a row say', () => {
     const fp8 = (precision) => request({ ...said, precision }).workload.fp8;
     assert.deepEqual(fp8('FP8 (TE hybrid delayed, fp8 primary weights) + bf16'),
         { recipe: 'delayed', primary_weights: true });
+    assert.equal(request({ ...said, task: 'lora', precision: 'FP8 (fp8 primary weights)',
+        notes: 'base stored in fp8, transposes not cached' }).workload.fp8.transpose_cache, false);
     assert.deepEqual(fp8('fp8 rowwise (bf16 all-gather) + bf16'), { recipe: 'rowwise' });
     assert.deepEqual(fp8('fp8 tensorwise (fp8 all-gather) + bf16'),
         { recipe: 'tensorwise', all_gather: true });

@@ -120,8 +120,7 @@ draw_cluster(const sl_plan *plan, sl_cluster *out)
     part->pytorch_workspace_bytes = 3e7;
     for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
         part->peak_flops_per_s[i] = 100e12;
-    if (once_in(2))
-        memcpy(part->arch, "Blackwell", sizeof "Blackwell");
+    part->any_layout = once_in(2);
     part->scale_up_domain = once_in(4) ? 4 : 8;
     part->host_bytes_per_s = once_in(4) ? 0.0 : 20e9;
     *out = cluster;
@@ -222,7 +221,8 @@ draw_workload(sl_workload *w, const sl_model *model)
     w->document_length = once_in(4) ? w->sequence_length / 2 : 0;
     if (sl_precision_is_low(w->precision))
         w->fp8 = (sl_fp8){(sl_recipe)draw(SL_RECIPE_COUNT),
-                          goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3)};
+                          goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3), false};
+    w->fp8.transposed_anew = w->fp8.primary_weights && once_in(3);
     w->optimizer_in_backward = goes_with(is_fsdp(w)) && once_in(6);
     w->expandable_segments = once_in(4);
     w->reduce = once_in(3) ? (sl_wire)draw(SL_WIRE_FP16) : SL_WIRE_DEFAULT;

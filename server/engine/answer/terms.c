@@ -39,6 +39,11 @@ static const sl_term_info terms[] = {
                              "elements x element_bytes: the largest quantised matrix, in forward "
                              "and again in backward",
                              "Dettmers 2023"},
+    [SL_TERM_TRANSPOSED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+                            "elements x element_bytes: the largest fp8 matrix, transposed for the "
+                            "gradient of its input",
+                            "TransformerEngine pytorch/module/linear.py; Megatron-LM "
+                            "disable_parameter_transpose_cache"},
     [SL_TERM_CACHED_WEIGHTS] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "parameters x bytes_per_parameter: 16-bit copies that autocast keeps "
@@ -446,6 +451,7 @@ sl_term_what(sl_term_id id)
         [SL_TERM_OPTIMIZER_STATES] = "of what trains",
         [SL_TERM_ADAPTERS] = "with gradients and states",
         [SL_TERM_DEQUANTIZED] = "a matrix dequantised",
+        [SL_TERM_TRANSPOSED] = "a matrix transposed",
         [SL_TERM_CACHED_WEIGHTS] = "16-bit weights of autocast",
         [SL_TERM_LOW_PRECISION_WEIGHTS] = "as they multiply",
         [SL_TERM_GATHERED_PARAMETERS] = "of what is in use",

@@ -78,11 +78,24 @@ check_gather(const sl_workload *workload, sl_errors *err)
 static sl_code
 check_primary(const sl_workload *workload, sl_errors *err)
 {
+    if (workload->fp8.transposed_anew &&
+        !(workload->fp8.primary_weights && sl_low_has_one_scale(workload))) {
+        sl_code code =
+            sl_fail(err, SL_E_RANGE, "transposes_not_apart", "/workload/fp8/transpose_cache",
+                    "only weights that are stored in fp8 with one scale a tensor can be "
+                    "transposed when they are needed");
+        sl_hint(err, "true, or primary_weights true under recipe delayed or current");
+        return code;
+    }
     if (!workload->fp8.primary_weights)
         return SL_OK;
-    if (sl_adapter_on(&workload->adapter))
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/fp8/primary_weights",
-                       "a frozen base is stored as the adapter's base says, not as it multiplies");
+    if (sl_adapter_on(&workload->adapter) && workload->adapter.base != SL_ADAPTER_BASE_BF16) {
+        sl_code code = sl_fail(err, SL_E_RANGE, "primary_weights_of_quantised_base",
+                               "/workload/fp8/primary_weights",
+                               "a base that is quantised is stored as adapter.base says");
+        sl_hint(err, "false, or adapter.base bf16");
+        return code;
+    }
     if (sl_low_keeps_operands(workload))
         return SL_OK;
 

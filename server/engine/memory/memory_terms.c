@@ -176,6 +176,8 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(to, SL_TERM_TRANSPOSED, b->largest_matrix * c->slice->transposed_bytes,
+             {"elements", b->largest_matrix}, {"element_bytes", c->slice->transposed_bytes});
     ADD_TERM(to, SL_TERM_CACHED_WEIGHTS, p->cached,
              {"parameters", p->cached / c->slice->element_bytes},
              {"bytes_per_parameter", c->slice->element_bytes});

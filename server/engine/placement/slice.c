@@ -122,6 +122,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .stream_bytes =
             sl_slice_autocasts(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
+        .transposed_bytes = sl_low_transposed_bytes(workload, &question->cluster->accelerator),
         .precision = workload->precision,
         .by_row = is_by_row(workload),
         .current_scales = has_current_scales(workload),

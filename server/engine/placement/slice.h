@@ -24,9 +24,10 @@ typedef struct sl_slice {
     double capacity;      /* what experts are padded to instead; 0 = nothing */
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
-    double element_bytes; /* of what is kept between operators */
-    double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
-    double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
+    double element_bytes;    /* of what is kept between operators */
+    double stream_bytes;     /* ... of the sums that norms read: under autocast both are fp32 */
+    double operand_bytes;    /* of inputs that products keep quantised; 0 = they keep 16 bits */
+    double transposed_bytes; /* of each quantised weight, in each backward */
     sl_precision precision;
     bool current_scales; /* of the values at hand, which are read for them first */
     bool by_row;         /* products scaled row by row, whose operands are cast for each of them */

@@ -142,6 +142,22 @@ sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements)
     return whole_scale_bytes(workload) * elements->matrices;
 }
 
+/* Of a frozen base [bytes per parameter]: what is quantised to multiply, if it is stored so, other
+ * matrices of blocks, and the rest. */
+static double
+base_bytes(const sl_workload *workload, const sl_elements *elements)
+{
+    const double base = sl_states_base_bytes(workload);
+    const double low = workload->fp8.primary_weights ? sl_low_value_bytes(workload) : base;
+    const double rest = elements->all - elements->matrices;
+
+    if (elements->all <= 0.0)
+        return base;
+    return (low * elements->low + base * (elements->matrices - elements->low) +
+            sl_adapter_rest_bytes(&workload->adapter) * rest) /
+           elements->all;
+}
+
 /* What the workload says of the states of what trains. */
 static void
 override_states(const sl_layout *asked, sl_layout *layout)
@@ -159,21 +175,12 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
 {
     sl_layout layout = framework_layout(workload, elements);
 
-    if (workload->fp8.primary_weights && elements->all > 0.0)
-        layout.parameter_bytes =
-            (sl_low_value_bytes(workload) * elements->low + 2.0 * (elements->all - elements->low)) /
-            elements->all;
-    if (sl_adapter_on(&workload->adapter)) {
-        const double base = sl_states_base_bytes(workload);
-        const double rest = elements->all - elements->matrices;
-        layout = (sl_layout){
-            .parameter_bytes = elements->all > 0.0
-                                   ? (base * elements->matrices +
-                                      sl_adapter_rest_bytes(&workload->adapter) * rest) /
-                                         elements->all
-                                   : base,
-        };
-    }
+    if (sl_adapter_on(&workload->adapter))
+        layout = (sl_layout){.parameter_bytes = base_bytes(workload, elements)};
+    else if (workload->fp8.primary_weights && elements->all > 0.0)
+        layout.parameter_bytes = (sl_low_value_bytes(workload) * elements->low +
+                                  layout.parameter_bytes * (elements->all - elements->low)) /
+                                 elements->all;
     if (workload->layout.parameter_bytes >= 0.0)
         layout.parameter_bytes = workload->layout.parameter_bytes;
     if (!sl_adapter_on(&workload->adapter))

@@ -1,16 +1,5 @@
 #include "engine/price/low_precision.h"
 
-#include <string.h>
-
-/* Parts whose 8-bit products take operands of either layout. */
-static bool
-multiplies_any_layout(const sl_accelerator *part)
-{
-    static const char family[] = "Blackwell";
-
-    return strncmp(part->arch, family, sizeof family - 1) == 0;
-}
-
 double
 sl_low_value_bytes(const sl_workload *workload)
 {
@@ -21,14 +10,19 @@ sl_low_value_bytes(const sl_workload *workload)
     return workload->fp8.recipe == SL_RECIPE_BLOCK ? 1.0 + 4.0 / 128.0 : 1.0;
 }
 
+bool
+sl_low_has_one_scale(const sl_workload *workload)
+{
+    return workload->precision == SL_PRECISION_FP8 && workload->fp8.recipe != SL_RECIPE_BLOCK &&
+           workload->fp8.recipe != SL_RECIPE_ROWWISE;
+}
+
 static double
 weight_orientations(const sl_workload *workload, const sl_accelerator *part)
 {
-    const bool one_scale = workload->precision == SL_PRECISION_FP8 &&
-                           workload->fp8.recipe != SL_RECIPE_BLOCK &&
-                           workload->fp8.recipe != SL_RECIPE_ROWWISE;
-
-    return one_scale && multiplies_any_layout(part) ? 1.0 : 2.0;
+    return sl_low_has_one_scale(workload) && (part->any_layout || workload->fp8.transposed_anew)
+               ? 1.0
+               : 2.0;
 }
 
 bool
@@ -45,4 +39,10 @@ sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part)
     if (!sl_low_keeps_operands(workload))
         return 0.0;
     return sl_low_value_bytes(workload) * (weight_orientations(workload, part) - primary);
+}
+
+double
+sl_low_transposed_bytes(const sl_workload *workload, const sl_accelerator *part)
+{
+    return workload->fp8.transposed_anew && !part->any_layout ? sl_low_value_bytes(workload) : 0.0;
 }

@@ -23,16 +23,24 @@ double sl_low_value_bytes(const sl_workload *workload);
  */
 bool sl_low_keeps_operands(const sl_workload *workload);
 
+/** Whether one scale holds for a whole tensor, which then may be transposed as it is. */
+bool sl_low_has_one_scale(const sl_workload *workload);
+
 /**
  * Quantised bytes of a linear layer's weight beside the parameter itself.
  *
  *   sl_low_value_bytes * (orientations - primary)
  *
  * orientations  one for forward and one, transposed, for the gradient of the input; one alone where
- *               a scale holds for the whole tensor and the part multiplies any layout (Blackwell)
+ *               a scale holds for the whole tensor and the part multiplies any layout
+ *               (Blackwell's parts for data centres), or where the other is made when it is needed
+ *               (Megatron's disable_parameter_transpose_cache)
  * primary       1 where the parameter itself is one of them
  * 0 where operands are not kept. Source: TransformerEngine docs, handling transposes.
  */
 double sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part);
+
+/** Bytes of one weight that each backward writes transposed; 0 where none does. */
+double sl_low_transposed_bytes(const sl_workload *workload, const sl_accelerator *part);
 
 #endif

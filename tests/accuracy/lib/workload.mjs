@@ -216,10 +216,10 @@ function layoutOf(row) {
 /**
  * Megatron-Bridge's recipes with delayed and current scaling keep the weights themselves in fp8
  * (fp8_param_gather in its mixed_precision.py), those in MXFP8 since 2026, and so does who says it.
- * Adapters train beside weights as they were stored.
+ * Its adapters train beside weights as they were stored.
  */
 function keepsWeightsLow(row, precision, recipe) {
-    if (row.peft === '' && /fp8 primary weights/.test(row.precision_layout))
+    if (/fp8 primary weights/.test(row.precision_layout))
         return true;
     return /^megatron-bridge/i.test(row.framework) && row.peft === '' && recipe !== 'block'
         && (precision === 'fp8' || (precision === 'mxfp8' && !/-25\./.test(row.software)));
@@ -236,6 +236,7 @@ function fp8Of(row, precision) {
     return known({
         recipe,
         primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
+        transpose_cache: /transposes not cached/.test(row.notes) ? false : undefined,
         all_gather: /(?<!bf16 )all-gather/i.test(row.base_quant) || undefined,
         bf16_layers: last === undefined ? undefined : Number(row.L) - 1 - Number(last),
     });
