@@ -164,6 +164,8 @@ describe('the verdict', () => {
             const verdict = await seen(page.getByTestId('verdict'));
             assert.match(verdict, /Lacks host memory/);
             assert.match(verdict, /Host memory: a node needs/);
+            await page.getByRole('button', { name: 'Copy as…' }).click();
+            assert.match(await seen(page.getByTestId('unwritten')), /This plan lacks host memory: it would run out of memory/);
         });
     });
 

@@ -119,6 +119,13 @@ test('what does not fit and what cannot be answered are told apart', async () =>
     assert.equal(big.json.status.verdict, 'does_not_fit');
     assert.ok(big.json.status.evaluation.headroom_bytes < 0);
     assert.equal(big.json.status.reason, null, 'it never fitted');
+    const offloaded = estimate({ config: large, workload: { global_batch_size: 64, framework: 'deepspeed', software: null,
+        recompute: 'full', dropout: false, offload: { optimizer: 'cpu' } }, cluster: { host_memory_bytes: 2 ** 39 },
+    parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 3 } });
+    const starved = await save('starved', { ...plan(null), request: offloaded });
+    assert.equal(starved.json.status.verdict, 'does_not_fit');
+    assert.ok(starved.json.status.evaluation.headroom_bytes > 0, 'its devices have room');
+    assert.match(starved.json.status.evaluation.binding, /^Host memory: .*lacks \d+ bytes/);
     const odd = await save('odd', plan(null, 1, { parallelism: { tensor: 3, data: 'auto' } }));
     assert.equal(odd.json.status.verdict, 'refused');
     assert.ok(odd.json.status.evaluation.errors.length > 0);

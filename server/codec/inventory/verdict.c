@@ -181,6 +181,19 @@ hosts_of(const sl_node *notes, const char *member, sl_arena *arena)
     return all;
 }
 
+/* Devices that hold a plan are not enough where nodes lack memory for what goes to the host. */
+static bool
+is_host_bound(const sl_node *root)
+{
+    sl_errors ignored = {0};
+    const char *limit = NULL;
+    sl_node binding;
+
+    return sl_node_member(root, "binding", &binding) &&
+           sl_node_text(&binding, "limit", &limit, NULL, &ignored) == SL_OK && limit != NULL &&
+           sl_text_equal(limit, "host_memory");
+}
+
 static void
 read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
 {
@@ -188,6 +201,7 @@ read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
     sl_node memory, time, binding, assumptions;
     bool fits = false, said = false;
     (void)(sl_node_bool(root, "fits", &fits, &said, &ignored) != SL_OK);
+    fits = fits && !is_host_bound(root);
     out->kind = !said ? SL_VERDICT_REFUSED : fits ? SL_VERDICT_FITS : SL_VERDICT_DOES_NOT_FIT;
     out->has_figures =
         sl_node_bool(root, "fits_certain", &out->certain, NULL, &ignored) == SL_OK &&

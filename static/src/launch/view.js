@@ -6,6 +6,7 @@ import { answer, plan } from "../state/store.js";
 import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
 import { Chips } from "../widgets/chips.js";
+import { fitOf } from "../widgets/fit.js";
 import { Help, known, readWords } from "../widgets/words.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
@@ -31,7 +32,8 @@ function writtenAs(id) {
     const { gradientSync } = plan.value;
     const further = [...(gradientSync === "" ? [] : [`gradient sync ${gradientSync}`]),
         ...extraMembers(plan.value).filter(({ pointer }) => !pointer.startsWith("/cluster/")).map(({ text }) => text)];
-    const misfit = estimate.fits ? [] : ["This plan does not fit: it would run out of memory."];
+    const [tone, , words] = fitOf(estimate);
+    const misfit = tone === "bad" ? [`This plan ${words}: it would run out of memory.`] : [];
     return { text: written.text, notes: [...misfit, ...written.notes,
         ...(further.length > 0 ? [`Check by hand whether these are written above: ${further.join(", ")}.`] : [])] };
 }

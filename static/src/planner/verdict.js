@@ -129,7 +129,7 @@ export function Verdict() {
                 <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button>
                     ${unread ? html`<button type="button" class="fix" onClick=${reachConfig}><b>Paste its config.json</b></button>` : null}</div>` : null}
             ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
-            ${estimate && !refused && !estimate.fits && !fixes.some(({ fits }) => fits) ? html`
+            ${estimate && !refused && tone === "bad" && !fixes.some(({ fits }) => fits) ? html`
                 <p class="hint">No change is enough, nor are two of those that free most: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
                     ${" "}<button type="button" class="link" onClick=${goToTuning}>train a part of the model</button>.</p>` : null}
             ${asks ? html`<${Part} name="whatIf">${refused ? null : html`<${Ribbon} />`}<//>` : null}

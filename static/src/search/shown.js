@@ -6,6 +6,7 @@ import { answer } from "../state/store.js";
 import { splitDimensions } from "./plans.js";
 import { dimensionLabel, FIGURE_BY_NAME, FIGURES, isKnown, titleOf, valuesIn } from "./figures.js";
 import { edgeOf, endsOf, scaleOf } from "./scales.js";
+import { fitOf } from "../widgets/fit.js";
 
 /**
  * @typedef {import("./plans.js").Row} Row
@@ -100,7 +101,7 @@ const isSameJob = computed(() => {
 /** The planner's own plan, for the reader to see where it stands; null while it has no answer that fits. */
 const own = computed(() => {
     const { estimate, phase } = answer.value;
-    if (phase !== "done" || !estimate.fits || !isSameJob.value) return null;
+    if (phase !== "done" || fitOf(estimate)[0] === "bad" || !isSameJob.value) return null;
     const { time, throughput, memory, resolved } = estimate;
     return { ...estimate, ...time, ...throughput, ...memory, accelerators: resolved.cluster.accelerators };
 });
