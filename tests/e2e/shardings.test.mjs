@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
-import { accelerator, estimate, gpt2 } from './lib/fixtures.mjs';
+import { accelerator, estimate, gpt2, mixtral } from './lib/fixtures.mjs';
 import { assertProblem } from './lib/problems.mjs';
 
 const path = '/api/v1/shardings';
@@ -52,14 +52,26 @@ test('every tensor is held once per replica, on the ranks of one stage', async (
         [['4-7', [[0, 256]]]]);
 });
 
-test('the bytes of a rank are the parameters of the estimate', async () => {
-    const map = await answered({ config: { ...gpt2, vocab_size: 2001 } });
-    const { json } = await client.post('/api/v1/estimates',
-        estimate({ config: { ...gpt2, vocab_size: 2001 } }));
-    for (const { rank, terms } of json.memory.ranks)
-        assert.equal(bytesOf(map, rank),
-            terms.find(({ name }) => name === 'parameters').bytes, `rank ${rank}`);
-});
+const lora = { method: 'lora', rank: 8, targets: ['q_proj'] };
+const whole = { tensor: 1, sequence: false, data: 4 };
+const stored = {
+    'a table that is padded': { config: { ...gpt2, vocab_size: 2001 } },
+    'weights in fp8': { workload: { precision: 'fp8', attention: null, fp8: { primary_weights: true } }, parallelism: whole },
+    'weights in MXFP8, a router in 16 bits': { config: mixtral, cluster: { accelerator: 'nvidia-b200-sxm-180gb' },
+        workload: { precision: 'mxfp8', attention: null, fp8: { primary_weights: true } }, parallelism: whole },
+    'a frozen base in fp8': { workload: { precision: 'fp8', attention: null, fp8: { primary_weights: true }, adapter: lora },
+        parallelism: whole },
+    'a frozen base in four bits': { workload: { framework: 'ddp', software: null, adapter: { ...lora, base: 'nf4' } },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 0 } },
+};
+for (const [what, parts] of Object.entries(stored))
+    test(`the bytes of a rank are the parameters of the estimate: ${what}`, async () => {
+        const map = await answered(parts);
+        const { json } = await client.post('/api/v1/estimates', estimate(parts));
+        for (const { rank, terms } of json.memory.ranks)
+            assert.equal(bytesOf(map, rank),
+                terms.find(({ name }) => name === 'parameters').bytes, `rank ${rank}`);
+    });
 
 test('a tied embedding is held on both ends of a pipeline', async () => {
     const { tensors } = await answered({ config: gpt2 });

@@ -338,14 +338,15 @@ close_entry(page *p)
     p->open = false;
 }
 
-/* Under a quantised base the linears of blocks weigh less than the rest. */
+/* Linears of blocks weigh less than the rest where they are stored quantised. */
 static double
 element_bytes(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
 {
     const sl_model *model = sharding->question->model;
     const bool matrix =
         tensor->tensor->linear && sl_schedule_is_block(model, model->layers[tensor->layer]);
-    const sl_elements one = {.all = 1.0, .matrices = matrix ? 1.0 : 0.0};
+    const bool low = matrix && sl_slice_weight_may_be_low(tensor->tensor);
+    const sl_elements one = {.all = 1.0, .matrices = matrix ? 1.0 : 0.0, .low = low ? 1.0 : 0.0};
 
     return sl_states_layout(&sharding->question->workload, &one).parameter_bytes;
 }

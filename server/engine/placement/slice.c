@@ -257,6 +257,12 @@ sl_slice_may_be_low(const sl_operator *op)
            (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
 }
 
+bool
+sl_slice_weight_may_be_low(const sl_tensor *tensor)
+{
+    return tensor->linear && !tensor->half && tensor->component != SL_COMPONENT_ROUTER;
+}
+
 sl_precision
 sl_slice_precision(const sl_slice *slice, const sl_operator *op)
 {

@@ -113,6 +113,9 @@ sl_precision sl_slice_precision(const sl_slice *slice, const sl_operator *op);
 /** Whether a low precision multiplies it: a linear layer of a block that is no router or gate. */
 bool sl_slice_may_be_low(const sl_operator *op);
 
+/** The same of the weight of one in a block. */
+bool sl_slice_weight_may_be_low(const sl_tensor *tensor);
+
 /** Routed experts on this rank; 1 for an operator every token goes through. */
 double sl_slice_experts(const sl_slice *slice, const sl_operator *op);
 

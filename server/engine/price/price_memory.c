@@ -61,7 +61,7 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
     }
     if (tensor->linear) {
         out->matrix_elements += elements;
-        if (!tensor->half && tensor->component != SL_COMPONENT_ROUTER)
+        if (sl_slice_weight_may_be_low(tensor))
             out->low_elements += elements;
         out->largest_matrix = fmax(out->largest_matrix, elements);
     }
