@@ -133,6 +133,9 @@ test('graphs, overlap and context that the notes of a row say', () => {
     assert.equal(asked('CUDA graph of the full iteration').workload.cuda_graphs, 'full');
     assert.equal(asked('free routing, moe_a2a_overlap').workload.moe.overlap, true);
     assert.equal(asked('a2a context parallelism').parallelism.context_kind, 'a2a');
+    const laid = asked('no MTP; layout Et*2|(tt|)*2tmL: embedding and two; FP8 primary weights, bf16 moments');
+    assert.deepEqual(laid.parallelism.pipeline_layout, [2, 2, 2, 1]);
+    assert.deepEqual(laid.workload.layout, { optimizer_bytes: 4 });
     const said = { ...bridge, framework: 'NeMo Framework', flags: '' };
     const fp8 = (precision) => request({ ...said, precision }).workload.fp8;
     assert.deepEqual(fp8('FP8 (TE hybrid delayed, fp8 primary weights) + bf16'),

@@ -67,6 +67,17 @@ function reshardOf(row) {
         row.reshard_after_forward) ?? (graph && /SAC/.test(row.recompute) ? false : undefined);
 }
 
+/**
+ * Blocks of each chunk where notes give Megatron's --pipeline-model-parallel-layout: E is the embedding, t a
+ * block, L the loss, | the end of a chunk, (..)*n and t*n repeat.
+ */
+function chunksOf(row) {
+    const [, said] = /\blayout (E[^\s:,;]*)/.exec(row.notes) ?? [];
+    return said?.replace(/\(([^()]*)\)\*(\d+)/g, (_, part, times) => part.repeat(Number(times)))
+        .replace(/(\w)\*(\d+)/g, (_, part, times) => part.repeat(Number(times)))
+        .split('|').map((chunk) => [...chunk].filter((word) => word === 't').length);
+}
+
 function parallelismOf(row) {
     const framework = frameworkOf(row);
     const schedule = scheduleOf(row);
@@ -75,6 +86,7 @@ function parallelismOf(row) {
         sequence: truth(row.sp),
         pipeline: count(row.pp, 1),
         virtual_pipeline: stagesPerRank(row),
+        pipeline_layout: chunksOf(row),
         schedule,
         context: count(row.cp, 1),
         // EasyContext's is a ring beside DeepSpeed, whose own is an exchange.

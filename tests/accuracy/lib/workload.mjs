@@ -208,7 +208,7 @@ function layoutOf(row) {
     const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
     const bytes = firstMatch(lists, row.precision_layout);
     if (bytes === undefined)
-        return undefined;
+        return /\bbf16 moments\b/.test(row.notes) ? { optimizer_bytes: 4 } : undefined;
     const [parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes] = bytes;
     return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes };
 }
@@ -219,7 +219,7 @@ function layoutOf(row) {
  * Its adapters train beside weights as they were stored.
  */
 function keepsWeightsLow(row, precision, recipe) {
-    if (/fp8 primary weights/.test(row.precision_layout))
+    if (/fp8 primary weights/i.test(`${row.precision_layout} ${row.notes}`))
         return true;
     return /^megatron-bridge/i.test(row.framework) && row.peft === '' && recipe !== 'block'
         && (precision === 'fp8' || (precision === 'mxfp8' && !/-25\./.test(row.software)));
