@@ -103,7 +103,7 @@ typedef enum sl_coarse {
 
 typedef struct sl_time {
     double step_s;
-    double ideal_s;      /* model FLOPs at the datasheet peak */
+    double ideal_s;      /* causal FLOPs at the datasheet peak */
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
     double issued_s; /* what the host takes to issue all operators, waited for or not */

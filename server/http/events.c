@@ -2,6 +2,9 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
+
+#include "http/accept.h"
 
 /* A search that broke off is not to be started again by a browser of its own accord; it asks for
  * the answer that is kept, much later. */
@@ -18,16 +21,17 @@ sl_events_wanted(const sl_request *request)
 {
     assert(request != NULL);
 
-    const char *first = NULL;
-    sl_events wanted = SL_EVENTS_NONE;
-    for (uint32_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        const char *const at = strstr(request->accept, types[i]);
-        if (at != NULL && (first == NULL || at < first)) {
-            first = at;
-            wanted = (sl_events)i;
-        }
+    for (const char *at = request->accept; *at != '\0';) {
+        at += strspn(at, ", \t");
+        const size_t length = strcspn(at, ",");
+        const size_t name = strcspn(at, ",; \t");
+        const bool taken = sl_accept_weighs(at + name, length - name);
+        for (uint32_t i = 0; i < sizeof types / sizeof types[0]; i++)
+            if (taken && name == strlen(types[i]) && strncasecmp(at, types[i], name) == 0)
+                return (sl_events)i;
+        at += length;
     }
-    return wanted;
+    return SL_EVENTS_NONE;
 }
 
 void

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "http/accept.h"
 
 enum {
     FILES_MAX = 512,
@@ -301,20 +302,6 @@ sl_static_find(const sl_static *files, const char *path)
     return file_named(files, path[1] == '\0' ? "index.html" : path + 1);
 }
 
-/* False for "q=0", "q=0.0" and so on among the parameters after a coding. */
-static bool
-weight_above_zero(const char *parameters, size_t length)
-{
-    const char *const end = parameters + length;
-    const char *at = parameters + strspn(parameters, "; \t");
-    if (at + 2 > end || (at[0] != 'q' && at[0] != 'Q') || at[1] != '=')
-        return true;
-    for (at += 2; at < end; at++)
-        if (*at >= '1' && *at <= '9')
-            return true;
-    return false;
-}
-
 bool
 sl_static_accepts_gzip(const char *accept_encoding)
 {
@@ -325,7 +312,7 @@ sl_static_accepts_gzip(const char *accept_encoding)
         at += strspn(at, ", \t");
         const size_t length = strcspn(at, ",");
         size_t name = strcspn(at, ",; \t");
-        const bool taken = weight_above_zero(at + name, length - name);
+        const bool taken = sl_accept_weighs(at + name, length - name);
         if (name == strlen("gzip") && strncasecmp(at, "gzip", name) == 0)
             return taken;
         if (name == 1 && *at == '*')

@@ -57,6 +57,7 @@ one_pool(const sl_class *a, const sl_class *b)
            number_of(a, SL_FIELD_SLICED_ACCELERATORS) ==
                number_of(b, SL_FIELD_SLICED_ACCELERATORS) &&
            near_number(a, b, SL_FIELD_MEMORY_BYTES, 0.005) &&
+           near_number(a, b, SL_FIELD_NOMINAL_MEMORY_BYTES, 0.005) &&
            near_number(a, b, SL_FIELD_HOST_MEMORY_BYTES, SL_HOST_MEMORY_SHARE) &&
            near_number(a, b, SL_FIELD_NIC_COUNT, 0) &&
            near_number(a, b, SL_FIELD_NIC_BYTES_PER_S, 0.01) &&

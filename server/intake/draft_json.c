@@ -27,13 +27,16 @@ write_hosts(sl_writer *writer, const char *const *hosts, size_t entries)
     sl_write_array_end(writer);
 }
 
+/* A spec has both or neither: what the file says of one is kept with what was taken for the other. */
 static void
 write_nics(sl_writer *writer, const sl_draft_pool *pool)
 {
     const sl_value *const count = &pool->value[SL_FIELD_NIC_COUNT];
     const sl_value *const rate = &pool->value[SL_FIELD_NIC_BYTES_PER_S];
 
-    if (!is_said(count) || !is_said(rate))
+    if (!is_said(count) && !is_said(rate))
+        return;
+    if (count->origin == SL_FROM_NOBODY || rate->origin == SL_FROM_NOBODY)
         return;
     sl_write_key(writer, "nics");
     sl_write_array(writer);

@@ -297,10 +297,22 @@ test('deepspeed shares sequences by exchanging them, and deals experts out below
     await refused(parts({ expert: 2, tensor: 2 }, mixtral), '/parallelism/expert', 'not_modelled');
 });
 
-test('what hfu counts of a frozen base is said with it', async () => {
-    const { throughput, explanations } = await answered({ workload: { ...lora, framework: 'fsdp2', software: null }, parallelism: { ...flat, data: 8, zero_stage: 3 } });
-    assert.ok(throughput.hfu >= throughput.mfu_full);
-    assert.match(explanations['/throughput/hfu'].formula, /gradients of frozen weights count as in mfu_full, though nothing computes them/);
+test('nobody counts gradients of frozen weights, and no mask or window that is not computed makes a step ideal', async () => {
+    const apart = { parallelism: { ...flat, data: 8, zero_stage: 3 } };
+    const all = await answered({ ...apart, workload: { framework: 'fsdp2', software: null } });
+    const frozen = await answered({ ...apart, workload: { ...lora, framework: 'fsdp2', software: null } });
+    const flops = ({ explanations }) => explanations['/throughput/mfu_full'].inputs.model_flops;
+    assert.ok(Math.abs(flops(frozen) / flops(all) - 2 / 3) < 1e-12);
+    assert.ok(frozen.throughput.hfu >= frozen.throughput.mfu_full);
+    const long = { workload: { sequence_length: 131072, global_batch_size: 8, documents: { mean_length: 4096, packed: true } },
+        config: { ...llama, max_position_embeddings: 131072 } };
+    const packed = await answered(long);
+    const whole = await answered({ ...long, workload: { ...long.workload, documents: null } });
+    assert.ok(flops(packed) < flops(whole) / 8, 'scores within a document of 4,096 are all there are');
+    for (const { time, throughput } of [packed, whole]) {
+        assert.ok(time.ideal_s < time.step_s);
+        assert.ok(Math.abs(time.ideal_s / time.step_s - throughput.mfu_causal) < 1e-9);
+    }
 });
 
 test('what hosts have no room for is told', async () => {

@@ -45,6 +45,21 @@ function form(files) {
         type: `multipart/form-data; boundary=${boundary}` };
 }
 
+test('devices of another memory are another pool, even where nothing says which part they are', async () => {
+    const of = (hosts, memory) => `NodeName=${hosts} CPUs=128 RealMemory=1031000 Gres=gpu:a100:8 Feature=a100,${memory}\n`;
+    const { json } = await parse(of('g[1-4]', '80gb') + of('g[5-8]', '40gb'));
+    assert.deepEqual(json.spec.pools.map(({ nodes: count, hosts }) => [count, hosts]), [[4, ['g[1-4]']], [4, ['g[5-8]']]]);
+});
+
+test('cards that a file counts are kept in the spec, at the rate that the report assumes', async () => {
+    const pci = (at, kind, vendor, device) => `<pci busid="0000:${at}:00.0" class="${kind}" vendor="${vendor}" device="${device}"/>`;
+    const { json } = await parse(`<system version="1"><cpu numaid="0">${[16, 17].map((at) => pci(at, '0x030200', '0x10de', '0x20b0')).join('')}
+        ${pci(18, '0x020000', '0x1d0f', '0xefa1')}</cpu></system>`);
+    const { nic_count: counted, nic_bytes_per_s: rate } = json.pools[0].fields;
+    assert.deepEqual([counted.value, counted.origin, rate.origin], [1, 'file', 'default']);
+    assert.deepEqual(json.spec.pools[0].node.nics, [{ count: 1, bytes_per_s: rate.value, kind: 'efa' }]);
+});
+
 test('what the scheduler calls h100 stays open, and strict refuses it by place', async () => {
     const { status, json } = await parse(nodes);
     assert.equal(status, 200);
@@ -274,7 +289,7 @@ const real = [
     ['slurm_gres.conf', 'slurm_gres_conf', [[null, 5, 2], [null, 10, 8]]],
     ['slurm_partition_gpu.conf', 'slurm_conf', [[null, 5, 2], ['nvidia-v100-sxm2-32gb', 10, 8]]],
     ['slurm_scontrol_show_node.txt', 'slurm_nodes_text',
-        [[null, 2, 8], ['nvidia-quadro-rtx-8000', 1, 8], [null, 1, 8], [null, 1, 8]]],
+        [[null, 1, 8], ['nvidia-quadro-rtx-8000', 1, 8], [null, 1, 8], [null, 1, 8], [null, 1, 8]]],
     ['slurm_sinfo_pipe.txt', 'slurm_sinfo_text', [[null, 2, 8], [null, 1, 2]]],
     ['slurm_sinfo_v0.0.37.json', 'slurm_nodes_json', []],
     ['slurm_topology_block.conf', 'slurm_topology_conf', []],

@@ -1,4 +1,6 @@
 /* What a framework refuses by itself is refused here, with what it would take. */
+#include <stdio.h>
+
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/plan.h"
@@ -47,9 +49,22 @@ deepspeed_runs_1f1b_alone(void)
     expect_legal(&q);
     q.plan.schedule = SL_SCHEDULE_GPIPE;
     expect_fault(&q, "/parallelism/schedule", "schedule_not_of_framework", "1f1b");
+    /* On one stage as well: shapes of other schedules are nothing to advise. */
+    q.plan.pipeline = 1;
+    q.plan.data = 8;
+    q.plan.schedule = SL_SCHEDULE_ZB_V;
+    expect_fault(&q, "/parallelism/schedule", "schedule_not_of_framework", "1f1b");
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     q.plan.virtual_pipeline = 2;
-    expect_fault(&q, "/parallelism/virtual_pipeline", "schedule_not_of_framework", "1");
+
+    sl_errors err = {0};
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL_FATAL(err.count, 2);
+    sl_expect_text(err.list[0].pointer, "/parallelism/virtual_pipeline", "chunks");
+    sl_expect_text(err.list[0].hint, "1", "chunks");
+    sl_expect_text(err.list[1].pointer, "/parallelism/schedule", "and their schedule");
     q.workload.framework = SL_FRAMEWORK_MEGATRON;
     expect_legal(&q);
 }
@@ -70,6 +85,13 @@ megatron_deals_experts_beside_tensor_ranks_along_the_sequence(void)
     expect_legal(&q);
     q.plan.sequence = false;
     expect_fault(&q, "/parallelism/sequence", "needs_sequence", "true");
+    q.workload.sequence_length -= 1; /* which the ranks cannot share */
+    const uint64_t shared = q.workload.sequence_length + 1;
+    char hint[96];
+    (void)snprintf(hint, sizeof hint, "1, or sequence true and sequence_length %llu",
+                   (unsigned long long)shared);
+    expect_fault(&q, "/parallelism/tensor", "needs_sequence", hint);
+    q.workload.sequence_length = shared;
     q.unknown = SL_UNKNOWN_SEQUENCE;
     expect_legal(&q);
     q.unknown = 0;

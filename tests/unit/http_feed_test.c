@@ -440,6 +440,9 @@ what_is_accepted_first_is_given(void)
         {"application/json, text/event-stream", SL_EVENTS_NONE},
         {"text/event-stream, application/json;q=0.5", SL_EVENTS_SSE},
         {"application/x-ndjson", SL_EVENTS_LINES},
+        {"text/event-stream;q=0, application/json", SL_EVENTS_NONE},
+        {"text/html, TEXT/Event-Stream; q=0.9", SL_EVENTS_SSE},
+        {"text/event-streams", SL_EVENTS_NONE},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

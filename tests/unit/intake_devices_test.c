@@ -207,6 +207,13 @@ offers_say_nominal_sizes_and_own_prices_only(void)
                  "node_type=node-8x host_memory_bytes=1.09951162778e+12 cpus=96 "
                  "price_per_node_hour=20\n",
                  "catalogue_rows several_offers rows_without_accelerators");
+    /* The end of a file that was cut off, in the middle of a price. */
+    expect_found(find_in_text("InstanceType,AcceleratorName,AcceleratorCount,Price,Region\n"
+                              "gpu-8,H100,8,40,x\ngpu-9,B200,8,4"),
+                 "cloud_csv",
+                 "- pool=gpu-8 accelerator=H100 accelerators=8 node_type=gpu-8 "
+                 "price_per_node_hour=40\n",
+                 "row_skipped catalogue_rows");
 }
 
 static void

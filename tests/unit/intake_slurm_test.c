@@ -285,6 +285,8 @@ sinfo_tables_are_read(void)
     expect_fixture("slurm_sinfo_pipe.txt", "slurm_sinfo_text",
                    "m1 usable 8 gen\nm2 down 4 (bad | pipe)\nm3 down (Power)\n"
                    "! generic_type 2\n! type_per_index 1\n");
+    expect_text("NODELIST|STATE|GRES\nn1|idle|gpu:a100:8\nn2|idle|\nn3|idle\n", "slurm_sinfo_text",
+                "n1 usable 8 a100\nn2 usable\n! odd_row 1\n");
     expect_text("PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\n"
                 "debug*       up   infinite      2   idle node[1-2]\n"
                 "gpu          up 1-00:00:00      1  drain node3\n"

@@ -113,10 +113,14 @@ settle_recipe(sl_estimate_request *request, const sl_node *fp8, sl_errors *err)
 {
     sl_workload *const workload = &request->workload;
     const sl_recipe recipe = workload->fp8.recipe;
-    if (!sl_precision_is_low(workload->precision))
-        return sl_node_fail_at(&request->workload_object, "fp8", err, SL_E_RANGE, "inconsistent",
-                               "goes with precision fp8, mxfp8 and nvfp4, got %s",
-                               sl_name(&sl_precision_names, workload->precision));
+    if (!sl_precision_is_low(workload->precision)) {
+        const sl_code code =
+            sl_node_fail_at(&request->workload_object, "fp8", err, SL_E_RANGE, "inconsistent",
+                            "goes with precision fp8, mxfp8 and nvfp4, got %s",
+                            sl_name(&sl_precision_names, workload->precision));
+        sl_hint(err, "leave it out, or precision %s", recipe == SL_RECIPE_MXFP8 ? "mxfp8" : "fp8");
+        return code;
+    }
     if (recipe == SL_RECIPE_MXFP8 && workload->precision == SL_PRECISION_FP8)
         workload->precision = SL_PRECISION_MXFP8;
     if (recipe == SL_RECIPE_DEFAULT || workload->precision == SL_PRECISION_FP8 ||

@@ -182,8 +182,8 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
         (double)sl_plan_microbatches(&combination->workload, &combination->plan);
 
     set_step(out);
-    SL_SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"model_flops", full}, {"accelerators", world},
-                  {"peak_flops_per_s", peak});
+    SL_SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"causal_flops", t->causal_flops},
+                  {"accelerators", world}, {"peak_flops_per_s", peak});
     SL_SET_FIGURE(
         out, SL_TERM_BUBBLE_RATIO, time->bubble_ratio, {"microbatches", microbatches}, bubble[0],
         {"pipeline", combination->plan.pipeline},
@@ -355,7 +355,7 @@ sl_evaluate_explained(const sl_question *question, const sl_combination *combina
     out->workload = combination->workload;
     out->plan = combination->plan;
     sl_step_throughput(&c, &out->time, &out->throughput);
-    out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
+    out->time.ideal_s = out->throughput.mfu_causal * out->time.step_s;
     set_memory_figures(out);
     set_time_figures(combination, out);
     set_binding(out);

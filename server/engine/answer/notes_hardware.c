@@ -8,6 +8,8 @@
 #include "engine/price/kernel.h"
 #include "engine/price/low_precision.h"
 
+enum { widest_fused = 256 };
+
 static void
 note_low_precision(const sl_workload *workload, sl_estimate *out)
 {
@@ -84,7 +86,12 @@ note_rates(const sl_question *question, sl_estimate *out)
         !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
         sl_note_add(
             out, true, "attention_width",
-            "fused attention was not measured at this head width: the nearest width was taken");
+            question->model->head_dim > widest_fused
+                ? "FlashAttention 2 and 3 end at heads of 256 (hdim in their READMEs): who has no "
+                  "kernel of their own for these wider ones runs unfused, slower and with all "
+                  "scores"
+                : "fused attention was not measured at this head width: the nearest width was "
+                  "taken");
     sl_note_add(
         out, false, "sustained_clock",
         "kernels are priced at the clock held over hours, a stated share of what short runs reach; "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/extremes.h"
+#include "engine/placement/adapter.h"
 #include "engine/placement/ranks.h"
 #include "engine/placement/recompute.h"
 #include "engine/price/host.h"
@@ -363,8 +364,10 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
 
     const double tokens = (double)workload->global_batch * (double)workload->sequence_length;
     const double available = time->step_s * world * peak;
-    const double model_flops = 3.0 * full * microbatches;
-    const double causal_flops = 3.0 * causal * microbatches;
+    /* Nobody computes gradients of frozen weights; what adapters compute is too little to count. */
+    const double passes = sl_adapter_on(&workload->adapter) ? 2.0 : 3.0;
+    const double model_flops = passes * full * microbatches;
+    const double causal_flops = passes * causal * microbatches;
     const double hardware_flops = model_flops + time->flops_again * microbatches;
 
     *out = (sl_throughput){

@@ -27,9 +27,11 @@
 void sl_step_evaluate(const sl_memory_case *c, sl_time *out);
 
 /**
- * Model FLOPs of a step: 3 x forward (backward is twice the forward); mfu_full counts all s x s
- * scores (72 B s L h^2 (1 + s / 6h + V / 12hL) for GPT, Korthikanti 2022 appendix), mfu_causal
- * those a causal mask keeps; hfu adds what is recomputed to the full count.
+ * Model FLOPs of a step: 3 x forward (backward is twice the forward), beside adapters 2 x (a frozen
+ * weight has no gradient); mfu_full counts all s x s scores (72 B s L h^2 (1 + s / 6h + V / 12hL)
+ * for GPT, Korthikanti 2022 appendix), of a window or of documents theirs, mfu_causal those a causal
+ * mask keeps; hfu adds what is recomputed to the full count. ideal_s is the causal count at the
+ * datasheet's peak: a lower bound of the step.
  */
 void sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out);
 

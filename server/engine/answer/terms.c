@@ -357,7 +357,8 @@ static const sl_term_info terms[] = {
                       "+ optimizer + overhead",
                       "derived"},
     [SL_TERM_IDEAL] = {"ideal_s", "/time/ideal_s", SL_LIFETIME_NONE,
-                       "model_flops / (accelerators x peak_flops_per_s)", "derived"},
+                       "causal_flops / (accelerators x peak_flops_per_s): no device is faster",
+                       "derived"},
     [SL_TERM_BUBBLE_RATIO] = {"bubble_ratio", "/time/bubble_ratio", SL_LIFETIME_NONE,
                               "1 - microbatches x busy_sum_s / (pipeline x span_s)",
                               "Narayanan 2021 section 2.2"},
@@ -373,12 +374,13 @@ static const sl_term_info terms[] = {
                                    "/throughput/model_flops_per_s_per_accelerator",
                                    SL_LIFETIME_NONE,
                                    "model_flops / (step_s x accelerators); attention over all "
-                                   "s x s scores, nothing recomputed",
+                                   "scores of a window or document, nothing recomputed",
                                    "Korthikanti 2022 appendix A"},
     [SL_TERM_MFU_FULL] =
         {"mfu_full", "/throughput/mfu_full", SL_LIFETIME_NONE,
          "model_flops / (step_s x accelerators x peak_flops_per_s): attention over "
-         "all s x s scores",
+         "all scores, or those of its window or document; beside adapters forward and the gradient "
+         "of its inputs alone",
          "Chowdhery 2022; Korthikanti 2022 appendix A"},
     [SL_TERM_MFU_CAUSAL] = {"mfu_causal", "/throughput/mfu_causal", SL_LIFETIME_NONE,
                             "causal_flops / (step_s x accelerators x peak_flops_per_s): only the "
@@ -386,9 +388,8 @@ static const sl_term_info terms[] = {
                             "derived"},
     [SL_TERM_HFU] =
         {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
-         "hardware_flops / (step_s x accelerators x peak_flops_per_s): with what is recomputed; "
-         "beside adapters the gradients of frozen weights count as in mfu_full, though nothing "
-         "computes them",
+         "hardware_flops / (step_s x accelerators x peak_flops_per_s): model_flops and what "
+         "is recomputed",
          "Korthikanti 2022 appendix A"},
     [SL_TERM_EXPOSED_COMMUNICATION] =
         {"exposed_communication_s", "/time/exposed_communication_s", SL_LIFETIME_NONE,

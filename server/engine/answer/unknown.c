@@ -262,14 +262,22 @@ counts(const survey *s, uint32_t i)
     return s->fitting == 0 || s->seen[i].has_room;
 }
 
-/* Ties go to the combination met first, so that the answer never depends on anything else. Steps of
- * the same parts in another order differ in their last bits: they tie, too. */
+/* Ties go to the newest release, then to what takes least memory, then to the combination met first,
+ * so that the answer never depends on anything else. Steps of the same parts in another order differ
+ * in their last bits: they tie, too. */
 static bool
 comes_before(const survey *s, uint32_t a, uint32_t b)
 {
-    const float step_a = (float)s->seen[a].step_s, step_b = (float)s->seen[b].step_s;
+    const outline *x = &s->seen[a], *y = &s->seen[b];
+    const float step_x = (float)x->step_s, step_y = (float)y->step_s;
+    const sl_software *software = s->question->software;
+    const int newer = strcmp(software[x->at.software].date, software[y->at.software].date);
 
-    return step_a < step_b || (step_a == step_b && a < b);
+    if (step_x != step_y)
+        return step_x < step_y;
+    if (newer != 0)
+        return newer > 0;
+    return x->headroom_bytes != y->headroom_bytes ? x->headroom_bytes > y->headroom_bytes : a < b;
 }
 
 static bool

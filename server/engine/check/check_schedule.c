@@ -30,19 +30,22 @@ check_chunks(const sl_plan *plan, sl_errors *err)
 static sl_code
 check_engine(const sl_workload *workload, const sl_plan *plan, sl_errors *err)
 {
-    if (workload->framework != SL_FRAMEWORK_DEEPSPEED || plan->pipeline == 1 ||
+    const bool alone = plan->pipeline == 1 && plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B &&
+                       plan->schedule != SL_SCHEDULE_ZB_V && plan->schedule != SL_SCHEDULE_DUALPIPE;
+    sl_code code = SL_OK;
+
+    if (workload->framework != SL_FRAMEWORK_DEEPSPEED || alone ||
         plan->schedule == SL_SCHEDULE_1F1B)
         return SL_OK;
-
-    const bool chunks = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
-    const sl_code code =
-        chunks
-            ? sl_fail(err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/virtual_pipeline",
-                      "deepspeed's pipeline engine runs 1f1b, one chunk a rank, got %u",
-                      plan->virtual_pipeline)
-            : sl_fail(err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/schedule",
-                      "deepspeed's pipeline engine runs 1f1b alone");
-    sl_hint(err, chunks ? "1" : "1f1b");
+    if (plan->virtual_pipeline > 1) {
+        code = sl_fail(
+            err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/virtual_pipeline",
+            "deepspeed's pipeline engine has one chunk a rank, got %u", plan->virtual_pipeline);
+        sl_hint(err, "1");
+    }
+    code = sl_fail(err, SL_E_RANGE, "schedule_not_of_framework", "/parallelism/schedule",
+                   "deepspeed's pipeline engine runs 1f1b alone");
+    sl_hint(err, "1f1b");
     return code;
 }
 
@@ -52,8 +55,10 @@ sl_check_schedule(const sl_workload *workload, const sl_plan *plan, sl_errors *e
     assert(workload != NULL && plan != NULL && err != NULL);
 
     const uint32_t p = plan->pipeline;
-    sl_code code = SL_OK;
+    sl_code code = check_engine(workload, plan, err);
 
+    if (code != SL_OK)
+        return code;
     if (p == 1 && (plan->schedule == SL_SCHEDULE_ZB_V || plan->schedule == SL_SCHEDULE_DUALPIPE)) {
         code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/pipeline",
                        "this schedule needs more than one stage, got %u", p);
@@ -69,8 +74,7 @@ sl_check_schedule(const sl_workload *workload, const sl_plan *plan, sl_errors *e
     if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0)
         return sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
                        "dualpipe needs an even number of stages, got %u", p);
-    code = check_chunks(plan, err);
-    return code != SL_OK ? code : check_engine(workload, plan, err);
+    return check_chunks(plan, err);
 }
 
 uint64_t

@@ -148,10 +148,18 @@ sl_check_experts(const sl_question *question, sl_errors *err)
     if (plan->expert > 1 && framework == SL_FRAMEWORK_MEGATRON &&
         !question->workload.on_deepspeed && plan->tensor > 1 && !plan->sequence &&
         sl_check_knows(question, SL_UNKNOWN_SEQUENCE)) {
-        code = sl_fail(err, SL_E_RANGE, "needs_sequence", "/parallelism/sequence",
-                       "megatron trains experts that are dealt out beside tensor parallelism with "
-                       "sequence parallelism alone");
-        sl_hint(err, "true");
+        const uint64_t positions = question->workload.sequence_length / plan->context;
+        const bool splits = positions % plan->tensor == 0;
+        code = sl_fail(err, SL_E_RANGE, "needs_sequence",
+                       splits ? "/parallelism/sequence" : "/parallelism/tensor",
+                       "megatron deals experts out beside tensor parallelism only where sequence "
+                       "parallelism is on");
+        if (splits)
+            sl_hint(err, "true");
+        else
+            sl_hint(err, "1, or sequence true and sequence_length %llu",
+                    (unsigned long long)((positions / plan->tensor + 1) * plan->tensor *
+                                         plan->context));
     }
     if (cut != 1 && cut != plan->tensor) {
         code =

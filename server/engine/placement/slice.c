@@ -563,3 +563,9 @@ sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
         return (s + 1.0) / 2.0;
     return w * (1.0 - w / (2.0 * s));
 }
+
+double
+sl_slice_all_keys(const sl_slice *slice, const sl_operator *op)
+{
+    return op->window > 0 && !op->unmasked ? fmin(op->window, slice->document) : slice->document;
+}

@@ -149,4 +149,7 @@ double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
  * mask, less with a window, s without a mask. Encoder and decoder have s positions each. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
+/** Without the mask: a whole window, or document, of each. */
+double sl_slice_all_keys(const sl_slice *slice, const sl_operator *op);
+
 #endif

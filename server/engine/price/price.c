@@ -260,7 +260,7 @@ price_attention(const sl_pricing *p, const sl_operator *op)
         sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
         sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
     }
-    p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
+    p->out->attention_flops += 4.0 * slice->tokens * sl_slice_all_keys(slice, op) * width;
     p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
 }
 

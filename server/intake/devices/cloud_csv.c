@@ -264,6 +264,7 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
     bool cut = false;
     bool header = false;
+    uint32_t cells_in_header = 0;
     sl_code code = SL_OK;
 
     if (raw->size >= 3 && memcmp(raw->text, "\xEF\xBB\xBF", 3) == 0)
@@ -277,6 +278,11 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
             header = take_header(r);
             if (!header)
                 break;
+            cells_in_header = r->cells.count;
+        } else if (r->cells.count < cells_in_header) {
+            sl_findings_warn(r->findings, "row_skipped", r->line, NULL,
+                             "a row has fewer cells than the header, as one that was cut off has: "
+                             "it is skipped");
         } else {
             code = read_offer(r, err);
         }

@@ -261,8 +261,8 @@ sl_sinfo_cut_row(const sl_sinfo_table *t, const char *line, sl_sinfo_cell cells[
         *whole = cut_at_starts(t, line, cells);
         return true;
     }
-    for (uint32_t i = count; i < t->count; i++)
-        cells[i] = (sl_sinfo_cell){line, 0};
+    if (count < t->count) /* a row that was cut off: an empty cell has its separators */
+        return false;
     for (uint32_t i = t->count; i < count; i++)
         if (cells[i].length > 0)
             return false;

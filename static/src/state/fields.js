@@ -23,7 +23,7 @@ export const UNKNOWN = "unknown";
 
 const ROWS = [
     { key: "hub", url: "model", initial: "", pointer: "/model/hub", label: "Model" },
-    { key: "revision", url: "rev", initial: "", pointer: "/model/revision", label: "Revision" },
+    { key: "revision", url: "rev", initial: "", pointer: "/model/revision", label: "Revision", open: "default" },
     { key: "example", url: "example", initial: "", pointer: "/model/config", label: "Model" },
 
     { key: "accelerator", url: "acc", initial: "nvidia-h100-sxm5-80gb", pointer: "/cluster/accelerator", label: "Accelerator" },
