@@ -315,6 +315,14 @@ test('nobody counts gradients of frozen weights, and no mask or window that is n
     }
 });
 
+test('fused kernels of heads that FlashAttention does not have are told from those it has', async () => {
+    const told = async (num_attention_heads) => (await answered({ config: { ...llama, hidden_size: 4096, num_attention_heads,
+        num_key_value_heads: num_attention_heads } })).warnings.find(({ code }) => code === 'attention_width')?.message;
+    assert.match(await told(8), /end at heads of 256/);
+    assert.match(await told(128), /not measured at this head width/);
+    assert.equal(await told(32), undefined);
+});
+
 test('what hosts have no room for is told', async () => {
     const kept = { workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'cpu' } },
         parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 2 } };

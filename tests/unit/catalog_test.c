@@ -91,6 +91,19 @@ attention_has_the_published_widths_of_each_kernel(void)
     CU_ASSERT_EQUAL(accelerator("v100l")->attention[SL_ATTENTION_FLASH2][0].head_dim, 0);
 }
 
+/* Compute capability 10, neither 9 nor 12; and dies that are sold under two names hold one clock. */
+static void
+parts_differ_by_die_and_not_by_name(void)
+{
+    CU_ASSERT_TRUE(accelerator("b200")->any_layout);
+    CU_ASSERT_TRUE(accelerator("gb300")->any_layout);
+    CU_ASSERT_FALSE(accelerator("rtx5090")->any_layout);
+    CU_ASSERT_FALSE(accelerator("nvidia-h100-sxm5-80gb")->any_layout);
+    CU_ASSERT_FALSE(accelerator("amd-mi300x")->any_layout);
+    CU_ASSERT_EQUAL(accelerator("nvidia-h800-sxm5-80gb")->sustained_ratio,
+                    accelerator("nvidia-h100-sxm5-80gb")->sustained_ratio);
+}
+
 static void
 a_part_of_another_speed_scales_the_law_by_its_datasheet(void)
 {
@@ -429,6 +442,7 @@ main(int argc, char **argv)
         SL_CASE(every_part_has_memory_a_link_domain_and_a_source),
         SL_CASE(the_h100_row_carries_the_facts_and_the_fitted_laws),
         SL_CASE(attention_has_the_published_widths_of_each_kernel),
+        SL_CASE(parts_differ_by_die_and_not_by_name),
         SL_CASE(a_part_of_another_speed_scales_the_law_by_its_datasheet),
         SL_CASE(the_same_die_with_other_memory_is_called_scaled),
         SL_CASE(a_measured_ceiling_bounds_products_and_attention),

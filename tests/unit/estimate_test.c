@@ -327,6 +327,21 @@ open_software_asks_every_profile(void)
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* an experiment */
 }
 
+/* A release that takes as long, and more memory, answers for an open one only where it is newer. */
+static void
+the_newest_of_equal_releases_answers(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.software_count = 2;
+    q.unknown = SL_UNKNOWN_SOFTWARE;
+    memcpy(software[0].date, "2024-12", sizeof "2024-12");
+    memcpy(software[1].date, "2025-09", sizeof "2025-09");
+    sl_expect_text(sl_fixture_answer(&q)->software->date, "2025-09", "the second is newer");
+    memcpy(software[0].date, "2026-01", sizeof "2026-01");
+    sl_expect_text(sl_fixture_answer(&q)->software->date, "2026-01", "the first is");
+}
+
 static void
 no_legal_combination_is_said(void)
 {
@@ -571,6 +586,7 @@ static const sl_case cases[] = {
     SL_CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
     SL_CASE(a_release_that_fixes_a_choice_leaves_no_other),
     SL_CASE(open_software_asks_every_profile),
+    SL_CASE(the_newest_of_equal_releases_answers),
     SL_CASE(no_legal_combination_is_said),
     SL_CASE(the_same_question_gives_the_same_bits),
     SL_CASE(layers_that_divide_only_with_embedding_and_head_are_split_so),

@@ -322,6 +322,7 @@ low_precisions_say_recipe_storage_and_exceptions(void)
     clear(&r);
     read_workload(&r, "\"precision\":\"bf16\",\"fp8\":{}");
     expect_refused(&r, "/workload/fp8", "inconsistent");
+    sl_expect_text(r.err.list[0].hint, "leave it out, or precision fp8", "hint");
     clear(&r);
     read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"all_gather\":true}");
     expect_refused(&r, "/workload/fp8/all_gather", "inconsistent");

@@ -8,7 +8,8 @@
 #include "engine/price/kernel.h"
 #include "engine/price/low_precision.h"
 
-enum { widest_fused = 256 };
+/* FlashAttention 2 and 3 have kernels for heads of up to so many (Dao-AILab/flash-attention, README). */
+enum { FLASH_HEAD_MAX = 256 };
 
 static void
 note_low_precision(const sl_workload *workload, sl_estimate *out)
@@ -86,8 +87,8 @@ note_rates(const sl_question *question, sl_estimate *out)
         !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
         sl_note_add(
             out, true, "attention_width",
-            question->model->head_dim > widest_fused
-                ? "FlashAttention 2 and 3 end at heads of 256 (hdim in their READMEs): who has no "
+            question->model->head_dim > FLASH_HEAD_MAX
+                ? "FlashAttention 2 and 3 end at heads of 256: who has no "
                   "kernel of their own for these wider ones runs unfused, slower and with all "
                   "scores"
                 : "fused attention was not measured at this head width: the nearest width was "

@@ -88,9 +88,11 @@ price_casts(const sl_pricing *p, const sl_operator *op)
     if (!op->shares_input || op->cut == SL_CUT_ROW)
         p->out->forward_s += input_s * (normed ? normed_cast_bytes : full);
     p->out->backward_s += gradient_s * full;
-    /* Weights are read once more and written the other way round. */
-    const sl_product whole = sl_price_product(slice, op);
-    p->out->backward_s += whole.batch * whole.k * whole.n * 2.0 * slice->transposed_bytes / rate;
+    if (slice->transposed_bytes > 0.0) { /* weights are read and written the other way round */
+        const sl_product whole = sl_price_product(slice, op);
+        p->out->backward_s +=
+            whole.batch * whole.k * whole.n * 2.0 * slice->transposed_bytes / rate;
+    }
 }
 
 /* Of the outputs of an operator those of one of its products. */
