@@ -255,10 +255,10 @@ typedef struct sl_software {
     int attention; /* sl_attention_kernel the release picks, -1 = not fixed */
     int dropout;   /* 1 on, 0 off, -1 not fixed */
     sl_streaming streaming;
-    double loss_forward_bytes_per_logit;
-    double loss_backward_bytes_per_logit;
-    double logits_peak_bytes;         /* per logit, at its own loss ... */
-    double fused_logits_peak_bytes;   /* ... at one fused or compiled ... */
+    bool loss_fused;                /* its own loss works in place of the logits */
+    double metrics_bytes_per_logit; /* that it reads and writes beside the loss, each micro-batch */
+    double logits_peak_bytes;       /* per logit, at its own loss ... */
+    double fused_logits_peak_bytes; /* ... at one fused or compiled ... */
     double chunked_logits_peak_bytes; /* ... and at one in chunks */
     bool loss_compiled;               /* compile fuses the release's own loss */
     double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */

@@ -13,7 +13,7 @@
 #include "shardline/sharding.h"
 #include "shardline/timeline.h"
 
-enum { DRAWS = 3000, TIMELINE_DRAWS = 12000, ANSWERED_MIN = 600 };
+enum { DRAWS = 3000, TIMELINE_DRAWS = 13200, ANSWERED_MIN = 600 };
 
 static sl_drawn drawn;
 static sl_estimate answer, again, scratch;

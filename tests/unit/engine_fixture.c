@@ -117,8 +117,6 @@ sl_fixture_software(void)
         .attention = -1,
         .dropout = -1,
         .streaming = {0.7, 0.85, 0.85, 0.7, 0.85},
-        .loss_forward_bytes_per_logit = 18.0,
-        .loss_backward_bytes_per_logit = 8.0,
         .logits_peak_bytes = 6.0,
         .fused_logits_peak_bytes = 2.0,
         .chunked_logits_peak_bytes = 1.75,

@@ -90,11 +90,11 @@ add_recomputations(list *to, const sl_workload *now)
 /* Megatron has a loss in place of its logits, others any that somebody wrote; the results are the
  * same. */
 static void
-add_losses(list *to, const sl_workload *now)
+add_losses(list *to, const sl_workload *now, bool fits)
 {
     static const sl_loss losses[] = {SL_LOSS_FUSED, SL_LOSS_CHUNKED, SL_LOSS_CUT};
-    const size_t count =
-        now->framework == SL_FRAMEWORK_MEGATRON ? 1 : sizeof losses / sizeof losses[0];
+    const bool one = fits || now->framework == SL_FRAMEWORK_MEGATRON;
+    const size_t count = one ? 1 : sizeof losses / sizeof losses[0];
 
     for (size_t i = 0; i < count; i++)
         if (losses[i] != now->loss)
@@ -160,8 +160,6 @@ add_what_only_frees(list *to, const sl_question *question, const sl_combination 
     if (kind == SL_CHANGE_RESHARD && sl_framework_is_fsdp(now->workload.framework) &&
         now->plan.reshard != SL_RESHARD_ALWAYS)
         add(to, SL_RESHARD_ALWAYS);
-    else if (kind == SL_CHANGE_LOSS)
-        add_losses(to, &now->workload);
     else if (kind == SL_CHANGE_OFFLOAD_OPTIMIZER)
         add_offloads(to, &now->workload, lacking);
     else if (kind == SL_CHANGE_OFFLOAD_ACTIVATIONS &&
@@ -214,8 +212,10 @@ sl_change_values(const sl_question *question, const sl_combination *now, uint32_
     case SL_CHANGE_GRADIENT_SYNC:
         add_gradient_sync(&to, now);
         break;
-    case SL_CHANGE_RESHARD:
     case SL_CHANGE_LOSS:
+        add_losses(&to, &now->workload, fits);
+        break;
+    case SL_CHANGE_RESHARD:
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
     case SL_CHANGE_OFFLOAD_ACTIVATIONS:
     case SL_CHANGE_ADAPTER_BASE:

@@ -9,7 +9,7 @@
  * that of its input. The 16-bit logits are gone by then: nobody holds on to them. When forward ends
  * they are there, and one copy less. Other losses are the profile's. */
 static const double eager_logit_bytes = 12.0;
-/* Of a class that casts no logits to fp32, where autocast does not either. */
+/* Without the copy in fp32. */
 static const double narrow_logit_bytes = 6.0;
 /* The same of DTensor's loss_parallel, which has no kernel for it: log-softmax, minus one at each
  * label, the exponential and the sum of both. Our own runs with tensor 2 and 8 show 15.9, and 13.9
@@ -24,24 +24,6 @@ static const double split_compiled_logit_bytes = 6.0;
 static const double vocabulary_logit_bytes = 6.0;
 /* Eager without fp32, by code that holds on: logits, log-softmax and the gradients of both. */
 static const double half_logit_bytes = 8.0;
-
-/* Whether PyTorch computes the loss of a vocabulary that is cut, by the operators of DTensor. What a
- * release traces as a whole keeps what its row says. */
-static bool
-is_split(const sl_memory_case *c)
-{
-    return c->workload->framework == SL_FRAMEWORK_FSDP2 && c->slice->tensor > 1.0 &&
-           !c->software->traced_sharding;
-}
-
-static double
-eager_bytes(const sl_memory_case *c)
-{
-    const bool narrow = c->question->model->loss_narrow && c->slice->element_bytes < 4.0 &&
-                        !sl_slice_autocasts(c->workload);
-
-    return narrow ? narrow_logit_bytes : eager_logit_bytes;
-}
 
 /* Bytes per logit when forward ends and at the peak of the loss's backward. */
 typedef struct at_loss {
@@ -60,51 +42,41 @@ composed(const sl_memory_case *c, double bytes, double copies)
     return (at_loss){copies * (c->slice->element_bytes + bytes - 4.0), copies * bytes};
 }
 
-static at_loss
-compiled_loss(const sl_memory_case *c)
-{
-    if (is_split(c))
-        return (at_loss){split_compiled_forward_bytes, split_compiled_logit_bytes};
-    return even(c->software->fused_logits_peak_bytes);
-}
-
-/* The profile's own. Megatron's computes in place. */
+/* Of the release's own Megatron's computes in place. */
 static at_loss
 own_loss(const sl_memory_case *c)
 {
     const double own = c->software->logits_peak_bytes;
 
-    if (c->workload->compile && c->software->loss_compiled)
-        return compiled_loss(c);
     if (c->workload->framework == SL_FRAMEWORK_MEGATRON || own < eager_logit_bytes)
         return even(own);
-    if (is_split(c))
-        return composed(c, split_logit_bytes, 1.0);
-    return composed(c, eager_bytes(c), own / eager_logit_bytes);
+    return composed(c, eager_logit_bytes, own / eager_logit_bytes);
 }
 
-/* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
- * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
 static at_loss
 loss_of(const sl_memory_case *c)
 {
     const bool megatron = c->workload->framework == SL_FRAMEWORK_MEGATRON;
-    const double whole = megatron ? 1.0 : c->slice->tensor;
+    const double copies = c->slice->entropy.copies;
 
-    switch (c->workload->loss) {
-    case SL_LOSS_EAGER:
-        return megatron ? even(eager_logit_bytes) : composed(c, eager_bytes(c), whole);
-    case SL_LOSS_HALF:
-        return even(half_logit_bytes * whole);
-    case SL_LOSS_FUSED:
-        return compiled_loss(c);
-    case SL_LOSS_CHUNKED:
+    switch (c->slice->entropy.kernels) {
+    case SL_ENTROPY_OPERATORS:
+        return megatron ? even(eager_logit_bytes) : composed(c, eager_logit_bytes, copies);
+    case SL_ENTROPY_NARROW:
+        return composed(c, narrow_logit_bytes, copies);
+    case SL_ENTROPY_HALF:
+        return even(half_logit_bytes * copies);
+    case SL_ENTROPY_FUSED:
+        return even(c->software->fused_logits_peak_bytes);
+    case SL_ENTROPY_CHUNKED:
         return even(c->software->chunked_logits_peak_bytes);
-    case SL_LOSS_PARALLEL:
-        if (is_split(c))
-            return composed(c, split_logit_bytes, 1.0);
-        return megatron ? even(vocabulary_logit_bytes) : composed(c, eager_bytes(c), 1.0);
-    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+    case SL_ENTROPY_SPLIT:
+        return composed(c, split_logit_bytes, 1.0);
+    case SL_ENTROPY_SPLIT_COMPILED:
+        return (at_loss){split_compiled_forward_bytes, split_compiled_logit_bytes};
+    case SL_ENTROPY_VOCABULARY:
+        return even(vocabulary_logit_bytes);
+    case SL_ENTROPY_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
         return even(0.0);
     default:
         return own_loss(c);

@@ -124,6 +124,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .transposed_bytes = sl_low_transposed_bytes(workload, &question->cluster->accelerator),
         .precision = workload->precision,
+        .entropy = sl_entropy_of(question->model, software, workload, plan->tensor),
         .by_row = is_by_row(workload),
         .current_scales = has_current_scales(workload),
         .framework = workload->framework,

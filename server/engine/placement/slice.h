@@ -5,6 +5,7 @@
 #ifndef SL_ENGINE_SLICE_H
 #define SL_ENGINE_SLICE_H
 
+#include "engine/placement/cross_entropy.h"
 #include "shardline/plan.h"
 
 typedef struct sl_slice {
@@ -29,6 +30,7 @@ typedef struct sl_slice {
     double operand_bytes;    /* of inputs that products keep quantised; 0 = they keep 16 bits */
     double transposed_bytes; /* of each quantised weight, in each backward */
     sl_precision precision;
+    sl_entropy entropy;
     bool current_scales; /* of the values at hand, which are read for them first */
     bool by_row;         /* products scaled row by row, whose operands are cast for each of them */
     sl_framework framework;

@@ -301,24 +301,30 @@ price_route(const sl_pricing *p, const sl_operator *op)
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
- * a token. */
+ * a token; another gathers the logits. */
 static void
 price_loss(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const sl_software *software = slice->software;
+    const sl_entropy *entropy = &slice->entropy;
     const bool cut = op->cut == SL_CUT_VOCABULARY; /* the few classes of a classifier are not */
     const double width =
         cut ? sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor : (double)op->inputs;
     const double logits = sl_slice_positions(slice, op) * width;
 
+    const double copies = cut ? entropy->copies : 1.0;
     p->out->logits += logits;
     p->out->forward_s +=
-        sl_kernel_memory_s(slice, logits * software->loss_forward_bytes_per_logit, copy_ratio);
+        sl_kernel_memory_s(slice, logits * copies * entropy->forward_bytes, copy_ratio);
     p->out->backward_s +=
-        sl_kernel_memory_s(slice, logits * software->loss_backward_bytes_per_logit, copy_ratio);
+        sl_kernel_memory_s(slice, logits * copies * entropy->backward_bytes, copy_ratio);
     if (!cut)
         return;
+    if (copies > 1.0) {
+        sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER,
+                             logits * copies * slice->element_bytes, 0.0);
+        return;
+    }
     for (uint32_t i = 0; i < 3; i++)
         sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE,
                              4.0 * slice->tokens, 0.0);

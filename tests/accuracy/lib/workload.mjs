@@ -83,11 +83,9 @@ const losses = [
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
- * Llama 3.1 and took the logits to fp32 before, as transformers' loss does; llm-foundry's models ask
- * for `fused_crossentropy` unless told otherwise.
+ * Llama 3.1 and took the logits to fp32 before, as transformers' loss does.
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^(HF\b|torchtune)/, 'eager'],
-    [/^llm-foundry/i, 'fused']];
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^(HF\b|torchtune)/, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
