@@ -38,8 +38,6 @@ print_errors(const sl_errors *err)
     }
 }
 
-/* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
- * to stop. */
 /* A request needs a model, half a megabyte of which little is touched. Memory that is given back
  * after each and faulted in again costs a fifth of the estimates a second. */
 static void
@@ -58,31 +56,16 @@ warn_settings(const sl_settings *settings)
                0);
 }
 
-static void
-migrate(sl_app *app)
-{
-    sl_store *store = sl_store_new(app->settings->database_url);
-    sl_errors err = {.count = 0};
-
-    if (store == NULL)
-        return;
-    if (app->settings->database_url[0] == '\0')
-        sl_log(SL_LOG_INFO, "no database is configured: planning works, storage answers 503", NULL,
-               0);
-    else if (sl_store_migrate(store, &err) == SL_OK)
-        atomic_store(&app->migrated, true);
-    else
-        sl_log(SL_LOG_WARN, "the database is not available yet",
-               (const sl_log_field[]){sl_log_text("reason", err.list[0].message)}, 1);
-    sl_store_free(store);
-}
-
-/* Private hardware is another's to change too. Without the thread what was read once stays. */
+/* Private hardware is another's to change too; whoever looks first migrates, so that a wrong
+ * database is known at once. It has a thread of its own: this one has to hear a signal whatever the
+ * database does. */
 static void
 watch(sl_app *app)
 {
-    if (app->settings->database_url[0] != '\0' &&
-        !sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
+    if (app->settings->database_url[0] == '\0')
+        sl_log(SL_LOG_INFO, "no database is configured: planning works, storage answers 503", NULL,
+               0);
+    else if (!sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
         sl_log(SL_LOG_ERROR, "private hardware is not watched: no thread", NULL, 0);
 }
 
@@ -113,6 +96,7 @@ serve(sl_app *app, const sigset_t *signals)
         .worker_free = sl_worker_free,
         .enter = sl_api_enter,
         .leave = sl_api_leave,
+        .give_up = sl_api_give_up,
     };
     sl_errors err = {.count = 0};
     sl_server *server = NULL;
@@ -126,6 +110,7 @@ serve(sl_app *app, const sigset_t *signals)
         sl_log(SL_LOG_ERROR, "nothing can be searched: no threads", NULL, 0);
     if (sl_server_start(&config, &server, &port, &err) != SL_OK) {
         print_errors(&err);
+        sl_api_give_up(app);
         sl_searches_stop(app->searches);
         sl_plan_keeper_stop(app->keeper);
         return EXIT_FAILURE;
@@ -136,8 +121,6 @@ serve(sl_app *app, const sigset_t *signals)
     (void)printf("http://%s%s%s:%u\n", v6 ? "[" : "", host, v6 ? "]" : "", (unsigned)port);
     (void)fflush(stdout);
     warn_settings(app->settings);
-    migrate(app);
-    sl_plan_keeper_stir(app->keeper);
     watch(app);
 
     (void)sigwait(signals, &received);

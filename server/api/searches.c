@@ -24,6 +24,7 @@ enum { FEED_BYTES = 1 << 20, HASH_DIGITS = SL_HASH_TEXT_SIZE - 1 };
  * before proxies take the connection for dead. */
 static const double progress_s = 0.1;
 static const double beat_s = 5;
+static const double kept_s = 2;
 
 typedef enum step { ASK, LOOK_UP, SEARCH, ANSWER, KEEP } step;
 
@@ -263,6 +264,14 @@ conclude(searching *own, const sl_request *request, sl_response *response)
     }
 }
 
+/* The store for an answer that is kept: a convenience, for which nobody waits long. */
+static sl_store *
+kept_answers(sl_app *app, sl_worker *worker, sl_errors *err)
+{
+    sl_store_until(worker->store, sl_clock_now_s() + kept_s);
+    return sl_api_store(app, worker, err);
+}
+
 /* True when the answer was given. A database that is away is no reason not to search. */
 static bool
 look_up(sl_app *app, sl_worker *worker, searching *own, const sl_request *request,
@@ -270,7 +279,7 @@ look_up(sl_app *app, sl_worker *worker, searching *own, const sl_request *reques
 {
     sl_errors err = {.count = 0};
     sl_search_row row;
-    sl_store *const store = sl_api_store(app, worker, &err);
+    sl_store *const store = kept_answers(app, worker, &err);
     const sl_code code = store == NULL
                              ? SL_E_UNAVAILABLE
                              : sl_search_get(store, own->ask.hash, request->arena, &row, &err);
@@ -292,7 +301,7 @@ keep(sl_app *app, sl_worker *worker, searching *own, sl_response *response)
                                .catalog_revision = sl_catalog_revision(own->ask.catalog),
                                .result = own->result};
     sl_errors err = {.count = 0};
-    sl_store *const store = sl_api_store(app, worker, &err);
+    sl_store *const store = kept_answers(app, worker, &err);
 
     if (store == NULL || sl_search_put(store, &row, &err) != SL_OK)
         sl_log(SL_LOG_WARN, "the result of a search is not kept",

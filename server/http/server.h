@@ -48,8 +48,11 @@ typedef struct sl_server_config {
     void (*worker_free)(void *app, sl_lane lane, void *worker);
     /** Around every handler, on its thread; both may be NULL. What enter returns is the handler's
      * `app`: one that does not change while it works. */
-    void *(*enter)(void *app, void *worker);
+    void *(*enter)(void *app, void *worker, const sl_request *request);
     void (*leave)(void *app, void *worker);
+    /** When the server stops and every request was answered or cancelled: handlers that wait for
+     * something behind the service are to come back. May be NULL. */
+    void (*give_up)(void *app);
 } sl_server_config;
 
 /** Loads static_dir, binds and starts. port_taken: rule port_in_use. *port is the bound port. */
