@@ -28,7 +28,8 @@ typedef struct sl_route {
     sl_lane lane;
     sl_handler handler;
     const char *body_types; /* accepted Content-Types, comma-separated; "*" takes any, named or not;
-                               NULL: a body is read and dropped */
+                               who takes application/gzip unpacks that Content-Encoding too; NULL: a
+                               body is read and dropped */
     size_t max_body_bytes;  /* 0: the setting's; above SL_BODY_MEMORY_MAX_BYTES (spool.h) the body
                                goes to disk */
     double timeout_s;       /* from the last byte of the body to the answer */

@@ -1,6 +1,7 @@
 /** What any client of the service meets first: operations, and the manners of HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
 import { estimate, inventory } from './lib/fixtures.mjs';
@@ -216,6 +217,20 @@ test('a body over the limit is 413, announced or not', async () => {
 test('a body of another type is 415', async () => {
     assertProblem(await post('model: llama', { 'Content-Type': 'application/yaml' }), 415);
     assertProblem(await post('{}', {}), 415);
+});
+
+test('a body that is packed where nobody unpacks it is 415 and says what is taken', async () => {
+    for (const [coding, body] of [['gzip', gzipSync(JSON.stringify(estimate()))], ['br', '{}'], ['gzip, gzip', '{}']]) {
+        const response = await post(body, { 'Content-Type': 'application/json', 'Content-Encoding': coding });
+        assertProblem(response, 415, { code: 'content_encoding' });
+        assert.equal(response.headers['accept-encoding'], 'identity');
+    }
+    const upload = await client.request('POST', '/api/v1/inventories:parse',
+        { body: 'x', headers: { 'Content-Encoding': 'br' } });
+    assertProblem(upload, 415, { code: 'content_encoding' });
+    assert.equal(upload.headers['accept-encoding'], 'gzip, identity');
+    const plain = { 'Content-Type': 'application/json', 'Content-Encoding': 'identity' };
+    assert.equal((await post(JSON.stringify(estimate()), plain)).status, 200);
 });
 
 test('a charset does not make JSON another type', async () => {
