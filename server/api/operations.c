@@ -1,5 +1,6 @@
 /* Health, readiness, version, metrics. */
 #include "api/plan_keeper.h"
+#include "api/planned.h"
 #include "api/resources.h"
 #include "api/searches.h"
 
@@ -118,7 +119,11 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
             sl_exposition_count(out, "shardline_plans",
                                 &(sl_pair){"verdict", sl_plan_verdict_names[i]}, 1, plans[i]);
     }
+    sl_planned_write_metrics(out);
     sl_searches_write_metrics(app->searches, out);
+    sl_exposition_family(out, "shardline_db_pool_in_use", "gauge",
+                         "Connections to the database that are at work, or being made.");
+    sl_exposition_count(out, "shardline_db_pool_in_use", NULL, 0, sl_store_in_use());
     sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
     sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

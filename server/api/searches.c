@@ -248,6 +248,7 @@ conclude(searching *own, const sl_request *request, sl_response *response)
     sl_errors err = {.count = 0};
 
     sl_search_run_document(own->run, &document);
+    sl_planned_count(SL_PLANNED_SEARCH, document.elapsed_s);
     sl_code code = SL_OK;
     if (document.state == SL_SEARCH_CANCELLED)
         code = sl_fail(&err, SL_E_UNAVAILABLE, "cancelled", "",
@@ -409,6 +410,11 @@ sl_searches_write_metrics(sl_searches *searches, sl_buffer *out)
     } ends[] = {{SL_SEARCH_DONE, "done"},
                 {SL_SEARCH_DEADLINE, "deadline"},
                 {SL_SEARCH_CANCELLED, "cancelled"}};
+    static const char *const results[] = {[SL_CANDIDATE_FEASIBLE] = "feasible",
+                                          [SL_CANDIDATE_INFEASIBLE] = "infeasible",
+                                          [SL_CANDIDATE_PRUNED] = "pruned",
+                                          [SL_CANDIDATE_REFUSED] = "refused"};
+    _Static_assert(sizeof results / sizeof results[0] == SL_CANDIDATE_RESULTS, "all have a name");
     uint32_t running = 0;
     uint32_t waiting = 0;
 
@@ -431,5 +437,12 @@ sl_searches_write_metrics(sl_searches *searches, sl_buffer *out)
     sl_exposition_family(out, "shardline_searches_evaluated_plans_total", "counter",
                          "Plans that searches worked out.");
     sl_exposition_count(out, "shardline_searches_evaluated_plans_total", NULL, 0,
-                        atomic_load(&searches->evaluated));
+                        atomic_load(&searches->candidates[SL_CANDIDATE_FEASIBLE]) +
+                            atomic_load(&searches->candidates[SL_CANDIDATE_INFEASIBLE]));
+    sl_exposition_family(out, "shardline_search_candidates_total", "counter",
+                         "Plans that searches thought of, by what became of them.");
+    for (uint32_t i = 0; i < SL_CANDIDATE_RESULTS; i++)
+        sl_exposition_count(out, "shardline_search_candidates_total",
+                            &(sl_pair){"result", results[i]}, 1,
+                            atomic_load(&searches->candidates[i]));
 }

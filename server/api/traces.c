@@ -159,7 +159,8 @@ sl_timelines_compare(void *argument, void *worker, const sl_request *request, sl
     sl_errors err = {.count = 0};
 
     if (read_request(app, request, &asked, &err) == SL_OK)
-        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison);
+        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison,
+                   SL_PLANNED_TRACE);
     else
         sl_response_problem(response, request, &err);
 }
