@@ -4,8 +4,11 @@
 #include "api/resources.h"
 #include "api/searches.h"
 
+#include "base/clock.h"
 #include "http/exposition.h"
 #include "shardline/version.h"
+
+static const double ready_s = 2;
 
 void
 sl_health_get(void *app, void *worker, const sl_request *request, sl_response *response)
@@ -47,6 +50,8 @@ sl_ready_get(void *argument, void *thread, const sl_request *request, sl_respons
 
     sl_code code = SL_OK;
     if (configured) {
+        /* Who asks wants to know now: a database that takes longer does not serve anybody. */
+        sl_store_until(worker->store, sl_clock_now_s() + ready_s);
         sl_store *store = sl_api_store(app, worker, &err);
         code = store == NULL ? SL_E_UNAVAILABLE : sl_store_ready(store, &err);
         /* Requests may name what is private: not before it was read. */

@@ -64,6 +64,19 @@ test('with a database that stands still', async (t) => {
         assert.equal(await database.query("SELECT count(*) FROM inventory_audit WHERE slug = 'kept'"), '1');
     });
 
+    await t.test('it is not ready, and says so soon; what needs no database is answered', async () => {
+        await connectAll();
+        await database.freeze();
+        const start = performance.now();
+        const ready = await client.get('/readyz');
+        assert.equal(ready.status, 503);
+        assert.ok(secondsSince(start) < 4, `${secondsSince(start)} s`);
+        assert.equal((await client.get('/healthz')).status, 200);
+        assert.equal((await client.post('/api/v1/estimates', estimate())).status, 200);
+        database.thaw();
+        await eventually(async () => (await client.get('/readyz')).status === 200, 'ready again');
+    });
+
     await t.test('what is written afterwards stands, whatever was given up before', async () => {
         await connectAll();
         await database.freeze();

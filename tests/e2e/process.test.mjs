@@ -296,6 +296,11 @@ test('a document of another shape is refused, never a fault of ours', async () =
     }
 });
 
+test('a NUL in a text is 400 in words of ours', async () => {
+    for (const body of ['{"a": "\\u0000"}', '{"\\u0000": 1}'])
+        assert.match(assertProblem(await post(body), 400, { code: 'malformed_json' }).detail, /must not hold \\u0000$/);
+});
+
 test('text that is not UTF-8 is 400', async () => {
     assertProblem(await post(Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])), 400);
 });
