@@ -4,10 +4,12 @@
  * handler ever runs in the middle of something.
  */
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/app.h"
 #include "api/plan_keeper.h"
@@ -15,7 +17,7 @@
 #include "base/log.h"
 #include "shardline/version.h"
 
-enum { EXIT_SETTINGS = 2 };
+enum { EXIT_SETTINGS = 2, STOP_MAX_S = 15 };
 
 /* A stop must be over within 10 s: 6 for running requests, the rest for last answers and
  * threads. */
@@ -75,6 +77,29 @@ at_least(uint32_t value, uint32_t least)
     return value > least ? value : least;
 }
 
+/* Some waits have no bound of ours: a name that is resolved, a connection whose URL asks for
+ * connect_timeout=0. What is committed by now is, and nothing else is lost. */
+static void *
+give_up_threads(void *argument)
+{
+    const struct timespec patience = {.tv_sec = STOP_MAX_S};
+
+    (void)argument;
+    (void)nanosleep(&patience, NULL);
+    sl_log(SL_LOG_ERROR, "threads that do not come to an end are given up", NULL, 0);
+    _Exit(EXIT_FAILURE);
+}
+
+/* From here on the process ends, whatever its threads wait for. */
+static void
+bound_stop(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, give_up_threads, NULL) == 0)
+        (void)pthread_detach(thread);
+}
+
 static int
 serve(sl_app *app, const sigset_t *signals)
 {
@@ -126,6 +151,7 @@ serve(sl_app *app, const sigset_t *signals)
     (void)sigwait(signals, &received);
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
+    bound_stop();
     const uint32_t cancelled = sl_server_stop(server, grace_s);
     sl_searches_stop(app->searches);
     sl_plan_keeper_stop(app->keeper);

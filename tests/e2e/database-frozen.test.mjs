@@ -137,6 +137,19 @@ test('SIGTERM ends a server that came up beside a database that stands still', a
     assert.ok(secondsSince(start) < PATIENCE_S, `${secondsSince(start)} s`);
 });
 
+test('SIGTERM ends a server that waits where nothing interrupts it, and says that it gave up', async (t) => {
+    const database = await ownDatabase(t);
+    await database.freeze();
+    const server = await startServer({ database: `${database.url} connect_timeout=0` });
+    t.after(() => server.stop());
+    await new Promise((next) => setTimeout(next, 500));
+    const start = performance.now();
+    server.signal('SIGTERM');
+    assert.equal(await server.ended(), 1, server.log());
+    assert.ok(secondsSince(start) < 17, `${secondsSince(start)} s`);
+    assert.match(server.log(), /threads that do not come to an end are given up/);
+});
+
 /** What stands between server and database: from the moment that it sees `word` it holds that connection back. */
 async function holdingProxy(t, database, word) {
     const held = [];
