@@ -4,10 +4,12 @@
  * handler ever runs in the middle of something.
  */
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/app.h"
 #include "api/plan_keeper.h"
@@ -15,7 +17,7 @@
 #include "base/log.h"
 #include "shardline/version.h"
 
-enum { EXIT_SETTINGS = 2 };
+enum { EXIT_SETTINGS = 2, STOP_MAX_S = 15 };
 
 /* A stop must be over within 10 s: 6 for running requests, the rest for last answers and
  * threads. */
@@ -38,8 +40,6 @@ print_errors(const sl_errors *err)
     }
 }
 
-/* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
- * to stop. */
 /* A request needs a model, half a megabyte of which little is touched. Memory that is given back
  * after each and faulted in again costs a fifth of the estimates a second. */
 static void
@@ -58,31 +58,16 @@ warn_settings(const sl_settings *settings)
                0);
 }
 
-static void
-migrate(sl_app *app)
-{
-    sl_store *store = sl_store_new(app->settings->database_url);
-    sl_errors err = {.count = 0};
-
-    if (store == NULL)
-        return;
-    if (app->settings->database_url[0] == '\0')
-        sl_log(SL_LOG_INFO, "no database is configured: planning works, storage answers 503", NULL,
-               0);
-    else if (sl_store_migrate(store, &err) == SL_OK)
-        atomic_store(&app->migrated, true);
-    else
-        sl_log(SL_LOG_WARN, "the database is not available yet",
-               (const sl_log_field[]){sl_log_text("reason", err.list[0].message)}, 1);
-    sl_store_free(store);
-}
-
-/* Private hardware is another's to change too. Without the thread what was read once stays. */
+/* Private hardware is another's to change too; whoever looks first migrates, so that a wrong
+ * database is known at once. It has a thread of its own: this one has to hear a signal whatever the
+ * database does. */
 static void
 watch(sl_app *app)
 {
-    if (app->settings->database_url[0] != '\0' &&
-        !sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
+    if (app->settings->database_url[0] == '\0')
+        sl_log(SL_LOG_INFO, "no database is configured: planning works, storage answers 503", NULL,
+               0);
+    else if (!sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
         sl_log(SL_LOG_ERROR, "private hardware is not watched: no thread", NULL, 0);
 }
 
@@ -90,6 +75,29 @@ static uint32_t
 at_least(uint32_t value, uint32_t least)
 {
     return value > least ? value : least;
+}
+
+/* Some waits have no bound of ours: a name that is resolved, a connection whose URL asks for
+ * connect_timeout=0. What is committed by now is, and nothing else is lost. */
+static void *
+give_up_threads(void *argument)
+{
+    const struct timespec patience = {.tv_sec = STOP_MAX_S};
+
+    (void)argument;
+    (void)nanosleep(&patience, NULL);
+    sl_log(SL_LOG_ERROR, "threads that do not come to an end are given up", NULL, 0);
+    _Exit(EXIT_FAILURE);
+}
+
+/* From here on the process ends, whatever its threads wait for. */
+static void
+bound_stop(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, give_up_threads, NULL) == 0)
+        (void)pthread_detach(thread);
 }
 
 static int
@@ -113,6 +121,7 @@ serve(sl_app *app, const sigset_t *signals)
         .worker_free = sl_worker_free,
         .enter = sl_api_enter,
         .leave = sl_api_leave,
+        .give_up = sl_api_give_up,
     };
     sl_errors err = {.count = 0};
     sl_server *server = NULL;
@@ -126,6 +135,7 @@ serve(sl_app *app, const sigset_t *signals)
         sl_log(SL_LOG_ERROR, "nothing can be searched: no threads", NULL, 0);
     if (sl_server_start(&config, &server, &port, &err) != SL_OK) {
         print_errors(&err);
+        sl_api_give_up(app);
         sl_searches_stop(app->searches);
         sl_plan_keeper_stop(app->keeper);
         return EXIT_FAILURE;
@@ -136,13 +146,12 @@ serve(sl_app *app, const sigset_t *signals)
     (void)printf("http://%s%s%s:%u\n", v6 ? "[" : "", host, v6 ? "]" : "", (unsigned)port);
     (void)fflush(stdout);
     warn_settings(app->settings);
-    migrate(app);
-    sl_plan_keeper_stir(app->keeper);
     watch(app);
 
     (void)sigwait(signals, &received);
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
+    bound_stop();
     const uint32_t cancelled = sl_server_stop(server, grace_s);
     sl_searches_stop(app->searches);
     sl_plan_keeper_stop(app->keeper);

@@ -209,6 +209,7 @@ typedef struct sl_cluster {
     bool nics_assumed;             /* taken from the reference node of this accelerator */
     uint64_t host_memory_bytes;    /* per node; 0 = not known */
     double price_per_node_hour;    /* 0 = not known */
+    char price_currency[4];        /* ISO 4217; "" = not said, as where a request gives the price */
     sl_operating operation;
     char pool[64];                  /* its name beside other pools, or "" */
     uint64_t beside;                /* accelerators of those, which share the fabric */

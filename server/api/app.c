@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plan_keeper.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "shardline/version.h"
+
+static const double STORE_S = 10;
+static const double ANSWER_S = 0.5;
 
 static void
 name_software(sl_app *app)
@@ -163,12 +168,26 @@ sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *
     sl_response_problem(response, request, &err);
 }
 
+/* What the store does not do within its bound is answered as that, in time for the answer to go
+ * out before the request's own deadline. */
+static void
+bound_store(sl_worker *worker, const sl_request *request)
+{
+    double until_s = sl_clock_now_s() + STORE_S;
+
+    if (request->deadline_s > 0 && request->deadline_s - ANSWER_S < until_s)
+        until_s = request->deadline_s - ANSWER_S;
+    sl_store_until(worker->store, until_s);
+}
+
 void *
-sl_api_enter(void *argument, void *thread)
+sl_api_enter(void *argument, void *thread, const sl_request *request)
 {
     sl_app *app = argument;
     sl_worker *worker = thread;
 
+    if (worker != NULL && worker->store != NULL && request != NULL)
+        bound_store(worker, request);
     if (worker == NULL || app->stock == NULL)
         return app;
     worker->view.settings = app->settings;
@@ -205,8 +224,16 @@ sl_api_open(void *argument, sl_store *store, sl_errors *err)
         if (sl_store_migrate(store, err) != SL_OK)
             return NULL;
         atomic_store(&app->migrated, true);
+        sl_plan_keeper_stir(app->keeper);
     }
     return store;
+}
+
+void
+sl_api_give_up(void *app)
+{
+    (void)app;
+    sl_store_give_up();
 }
 
 sl_store *

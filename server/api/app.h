@@ -55,9 +55,13 @@ typedef struct sl_worker {
 void *sl_worker_new(void *app, sl_lane lane);
 void sl_worker_free(void *app, sl_lane lane, void *worker);
 
-/** For sl_server_config: the view of a handler, and its end. */
-void *sl_api_enter(void *app, void *worker);
+/** For sl_server_config: the view of a handler, whose store is bound by the request's time, and its
+ * end. request: NULL outside of any. */
+void *sl_api_enter(void *app, void *worker, const sl_request *request);
 void sl_api_leave(void *app, void *worker);
+
+/** For sl_server_config: nobody waits for a database any longer. */
+void sl_api_give_up(void *app);
 
 /** An sl_stock_opener for an sl_app. */
 sl_store *sl_api_open(void *app, sl_store *store, sl_errors *err);

@@ -80,5 +80,6 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
 void
 sl_comparisons_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_comparison_request_read, answer_comparison);
+    sl_api_ask(app, worker, request, response, sl_comparison_request_read, answer_comparison,
+               SL_PLANNED_COMPARISON);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "codec/answer/estimate_json.h"
 #include "codec/question/choices_json.h"
 #include "codec/question/layers_json.h"
@@ -209,7 +210,7 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_
 
 void
 sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-           sl_api_reader read, sl_api_answerer answer)
+           sl_api_reader read, sl_api_answerer answer, sl_planned kind)
 {
     sl_worker *worker = sl_api_worker(thread, request, response);
     job *fetched = response->state;
@@ -241,10 +242,13 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     if (!first || fetched == NULL || fetch(app, worker, fetched, request, response)) {
         if (code == SL_OK)
             code = gather(app, fetched, request, &a, &err);
+        const double start_s = sl_clock_now_s();
         if (code == SL_OK)
             answer(app, worker, &a, request, response);
         else
             sl_response_problem(response, request, &err);
+        if (code == SL_OK)
+            sl_planned_count(kind, sl_clock_now_s() - start_s);
     }
     sl_json_free(a.json);
 }
@@ -395,11 +399,13 @@ answer_choices(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request
 void
 sl_estimates_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_estimate);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_estimate,
+               SL_PLANNED_ESTIMATE);
 }
 
 void
 sl_estimates_choices(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_choices);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_choices,
+               SL_PLANNED_CHOICES);
 }

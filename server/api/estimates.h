@@ -3,6 +3,7 @@
 #define SL_API_ESTIMATES_H
 
 #include "api/models.h"
+#include "api/planned.h"
 #include "codec/answer/answer.h"
 #include "codec/inventory/host_status.h"
 #include "codec/question/question.h"
@@ -74,9 +75,9 @@ sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char
 /**
  * Reads the request, fetches the model and the inventory it names over the lanes, and calls
  * `answer` on the compute lane; or answers with the problem. A handler does nothing else, as it is
- * called again on each lane.
+ * called again on each lane. kind: as which its time counts.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-                sl_api_reader read, sl_api_answerer answer);
+                sl_api_reader read, sl_api_answerer answer, sl_planned kind);
 
 #endif

@@ -57,5 +57,6 @@ answer_limits(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request 
 void
 sl_limits_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_limits);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_limits,
+               SL_PLANNED_LIMITS);
 }

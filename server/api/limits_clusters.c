@@ -135,6 +135,10 @@ answer(looking *own, const sl_request *request, sl_response *response)
     };
     sl_writer writer;
 
+    const sl_currencies currencies = sl_candidates_currencies(&own->candidates);
+    sl_currencies_note(&currencies, "which candidate is the cheapest is not said",
+                       &own->asks[0].asked->of[0]->notes);
+    sl_planned_count(SL_PLANNED_LIMITS_CLUSTERS, document.elapsed_s);
     hash_all(own, hash);
     sl_writer_init(&writer, &response->body);
     sl_candidates_write(&writer, &document);

@@ -1,10 +1,14 @@
 /* Health, readiness, version, metrics. */
 #include "api/plan_keeper.h"
+#include "api/planned.h"
 #include "api/resources.h"
 #include "api/searches.h"
 
+#include "base/clock.h"
 #include "http/exposition.h"
 #include "shardline/version.h"
+
+static const double ready_s = 2;
 
 void
 sl_health_get(void *app, void *worker, const sl_request *request, sl_response *response)
@@ -46,6 +50,8 @@ sl_ready_get(void *argument, void *thread, const sl_request *request, sl_respons
 
     sl_code code = SL_OK;
     if (configured) {
+        /* Who asks wants to know now: a database that takes longer does not serve anybody. */
+        sl_store_until(worker->store, sl_clock_now_s() + ready_s);
         sl_store *store = sl_api_store(app, worker, &err);
         code = store == NULL ? SL_E_UNAVAILABLE : sl_store_ready(store, &err);
         /* Requests may name what is private: not before it was read. */
@@ -118,7 +124,11 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
             sl_exposition_count(out, "shardline_plans",
                                 &(sl_pair){"verdict", sl_plan_verdict_names[i]}, 1, plans[i]);
     }
+    sl_planned_write_metrics(out);
     sl_searches_write_metrics(app->searches, out);
+    sl_exposition_family(out, "shardline_db_pool_in_use", "gauge",
+                         "Connections to the database that are at work, or being made.");
+    sl_exposition_count(out, "shardline_db_pool_in_use", NULL, 0, sl_store_in_use());
     sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
     sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

@@ -165,7 +165,7 @@ run(void *context)
         if (!atomic_load(&keeper->app->migrated))
             continue;
         /* One catalogue for the round. */
-        sl_app *const view = sl_api_enter(keeper->app, keeper->workers[SL_LANE_COMPUTE]);
+        sl_app *const view = sl_api_enter(keeper->app, keeper->workers[SL_LANE_COMPUTE], NULL);
         sl_inventories_judge(view, keeper->workers[SL_LANE_STORE]->store, &keeper->stopping);
         while (judge_page(keeper, view, after))
             continue;

@@ -37,14 +37,6 @@ sl_raw_body_open(const sl_request *request, sl_raw_body *out, sl_errors *err)
 
     *out = (sl_raw_body){.text = request->body, .size = request->body_size};
     sl_buffer_init(&out->unpacked, (size_t)SL_RAW_UNPACKED_MAX_BYTES + 1);
-    const char *const coding = request->content_encoding;
-    if (coding != NULL && !sl_text_equal_ignoring_case(coding, "gzip") &&
-        !sl_text_equal_ignoring_case(coding, "identity")) {
-        (void)sl_fail(err, SL_E_MEDIA_TYPE, "content_encoding", "",
-                      "the body must be gzip or not encoded, got %.32s", coding);
-        sl_hint(err, "gzip, identity");
-        return SL_E_MEDIA_TYPE;
-    }
     if (request->spool != NULL) {
         if (!sl_spool_view_open(request->spool, &out->view))
             return sl_fail(err, SL_E_UNAVAILABLE, "no_spool", "",

@@ -96,13 +96,26 @@ begin_relaxed(sl_search_run *run)
 }
 
 static void
+count_candidates(const sl_search_outcome *of, uint64_t out[SL_CANDIDATE_RESULTS])
+{
+    out[SL_CANDIDATE_FEASIBLE] = of->feasible;
+    out[SL_CANDIDATE_INFEASIBLE] = of->evaluated - of->feasible;
+    out[SL_CANDIDATE_PRUNED] = of->pruned;
+    out[SL_CANDIDATE_REFUSED] = of->refused;
+}
+
+static void
 merge_round(sl_search_run *run, const sl_search *search, sl_search_outcome *into)
 {
-    const uint64_t before = into->evaluated;
+    uint64_t before[SL_CANDIDATE_RESULTS];
+    uint64_t after[SL_CANDIDATE_RESULTS];
 
+    count_candidates(into, before);
     for (uint32_t i = 0; i < run->end - run->first; i++)
         sl_search_merge(search, &run->parts[i], into);
-    (void)atomic_fetch_add(&run->task.searches->evaluated, into->evaluated - before);
+    count_candidates(into, after);
+    for (uint32_t i = 0; i < SL_CANDIDATE_RESULTS; i++)
+        (void)atomic_fetch_add(&run->task.searches->candidates[i], after[i] - before[i]);
 }
 
 /* What a search that ended leads to. */

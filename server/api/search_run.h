@@ -13,10 +13,19 @@
 #include "base/crew.h"
 #include "codec/search/search.h"
 
+/** What became of a plan that was thought of. */
+typedef enum sl_candidate_result {
+    SL_CANDIDATE_FEASIBLE,
+    SL_CANDIDATE_INFEASIBLE, /* worked out, and no answer */
+    SL_CANDIDATE_PRUNED,     /* left out, as a bound proves that it does not matter */
+    SL_CANDIDATE_REFUSED,    /* a rule forbids it */
+    SL_CANDIDATE_RESULTS
+} sl_candidate_result;
+
 /** All searches of the process. */
 struct sl_searches {
     sl_crew *crew;
-    atomic_uint_fast64_t evaluated;               /* plans */
+    atomic_uint_fast64_t candidates[SL_CANDIDATE_RESULTS];
     atomic_uint_fast64_t ended[SL_SEARCH_STATES]; /* by the state that they ended in */
     atomic_uint_fast64_t kept_answers;            /* given without a search */
 };

@@ -24,6 +24,7 @@ enum { FEED_BYTES = 1 << 20, HASH_DIGITS = SL_HASH_TEXT_SIZE - 1 };
  * before proxies take the connection for dead. */
 static const double progress_s = 0.1;
 static const double beat_s = 5;
+static const double kept_s = 2;
 
 typedef enum step { ASK, LOOK_UP, SEARCH, ANSWER, KEEP } step;
 
@@ -247,6 +248,7 @@ conclude(searching *own, const sl_request *request, sl_response *response)
     sl_errors err = {.count = 0};
 
     sl_search_run_document(own->run, &document);
+    sl_planned_count(SL_PLANNED_SEARCH, document.elapsed_s);
     sl_code code = SL_OK;
     if (document.state == SL_SEARCH_CANCELLED)
         code = sl_fail(&err, SL_E_UNAVAILABLE, "cancelled", "",
@@ -263,6 +265,14 @@ conclude(searching *own, const sl_request *request, sl_response *response)
     }
 }
 
+/* The store for an answer that is kept: a convenience, for which nobody waits long. */
+static sl_store *
+kept_answers(sl_app *app, sl_worker *worker, sl_errors *err)
+{
+    sl_store_until(worker->store, sl_clock_now_s() + kept_s);
+    return sl_api_store(app, worker, err);
+}
+
 /* True when the answer was given. A database that is away is no reason not to search. */
 static bool
 look_up(sl_app *app, sl_worker *worker, searching *own, const sl_request *request,
@@ -270,7 +280,7 @@ look_up(sl_app *app, sl_worker *worker, searching *own, const sl_request *reques
 {
     sl_errors err = {.count = 0};
     sl_search_row row;
-    sl_store *const store = sl_api_store(app, worker, &err);
+    sl_store *const store = kept_answers(app, worker, &err);
     const sl_code code = store == NULL
                              ? SL_E_UNAVAILABLE
                              : sl_search_get(store, own->ask.hash, request->arena, &row, &err);
@@ -292,7 +302,7 @@ keep(sl_app *app, sl_worker *worker, searching *own, sl_response *response)
                                .catalog_revision = sl_catalog_revision(own->ask.catalog),
                                .result = own->result};
     sl_errors err = {.count = 0};
-    sl_store *const store = sl_api_store(app, worker, &err);
+    sl_store *const store = kept_answers(app, worker, &err);
 
     if (store == NULL || sl_search_put(store, &row, &err) != SL_OK)
         sl_log(SL_LOG_WARN, "the result of a search is not kept",
@@ -307,6 +317,11 @@ ask(sl_app *app, sl_worker *worker, searching *own, const sl_request *request,
 {
     if (!sl_search_ask_step(app, worker, &own->ask, request, response, own))
         return;
+    sl_errors err = {.count = 0};
+    if (sl_search_check_currencies(own->ask.asked, &err) != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
+    }
     own->keeps = has_database(app) && strstr(request->cache_control, "no-store") == NULL;
     if (own->keeps && strstr(request->cache_control, "no-cache") == NULL) {
         own->step = LOOK_UP;
@@ -395,6 +410,11 @@ sl_searches_write_metrics(sl_searches *searches, sl_buffer *out)
     } ends[] = {{SL_SEARCH_DONE, "done"},
                 {SL_SEARCH_DEADLINE, "deadline"},
                 {SL_SEARCH_CANCELLED, "cancelled"}};
+    static const char *const results[] = {[SL_CANDIDATE_FEASIBLE] = "feasible",
+                                          [SL_CANDIDATE_INFEASIBLE] = "infeasible",
+                                          [SL_CANDIDATE_PRUNED] = "pruned",
+                                          [SL_CANDIDATE_REFUSED] = "refused"};
+    _Static_assert(sizeof results / sizeof results[0] == SL_CANDIDATE_RESULTS, "all have a name");
     uint32_t running = 0;
     uint32_t waiting = 0;
 
@@ -417,5 +437,12 @@ sl_searches_write_metrics(sl_searches *searches, sl_buffer *out)
     sl_exposition_family(out, "shardline_searches_evaluated_plans_total", "counter",
                          "Plans that searches worked out.");
     sl_exposition_count(out, "shardline_searches_evaluated_plans_total", NULL, 0,
-                        atomic_load(&searches->evaluated));
+                        atomic_load(&searches->candidates[SL_CANDIDATE_FEASIBLE]) +
+                            atomic_load(&searches->candidates[SL_CANDIDATE_INFEASIBLE]));
+    sl_exposition_family(out, "shardline_search_candidates_total", "counter",
+                         "Plans that searches thought of, by what became of them.");
+    for (uint32_t i = 0; i < SL_CANDIDATE_RESULTS; i++)
+        sl_exposition_count(out, "shardline_search_candidates_total",
+                            &(sl_pair){"result", results[i]}, 1,
+                            atomic_load(&searches->candidates[i]));
 }

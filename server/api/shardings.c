@@ -54,5 +54,6 @@ answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 void
 sl_shardings_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_sharding);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_sharding,
+               SL_PLANNED_SHARDING);
 }

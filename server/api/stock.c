@@ -13,6 +13,7 @@
 enum { ROWS_BYTES = 64 << 20 };
 
 static const double look_every_s = 1.0;
+static const double look_s = 6.0;
 
 struct sl_stock {
     sl_shelf *shelf;
@@ -24,9 +25,10 @@ struct sl_stock {
     bool stopping;
     bool watching;
     pthread_t watcher;
-    sl_store *store; /* the watcher's, like the next two */
+    sl_store *store; /* the watcher's, like the next three */
     sl_stock_opener open;
     void *context;
+    bool told; /* that it cannot be opened */
 };
 
 static void
@@ -201,17 +203,30 @@ sl_stock_refresh(sl_stock *stock, sl_store *store, sl_errors *err)
     return code;
 }
 
-/* A database that is away is told about by the store, once per outage. */
+static void
+log_reason(const char *message, const sl_errors *err)
+{
+    sl_log(SL_LOG_WARN, message,
+           (const sl_log_field[]){sl_log_text("reason", err->list[0].message)}, 1);
+}
+
+/* Others wait for the look to end: it has its own bound. */
 static void
 look(sl_stock *stock)
 {
     sl_errors err = {.count = 0};
-    sl_store *const store = stock->open(stock->context, stock->store, &err);
-    const sl_code code = store == NULL ? SL_E_UNAVAILABLE : sl_stock_refresh(stock, store, &err);
 
+    sl_store_until(stock->store, sl_clock_now_s() + look_s);
+    sl_store *const store = stock->open(stock->context, stock->store, &err);
+    if (store == NULL && !stock->told)
+        log_reason("the database is not available yet", &err);
+    stock->told = store == NULL;
+    if (store == NULL)
+        return;
+    /* A database that is away is told about by the store, once per outage. */
+    const sl_code code = sl_stock_refresh(stock, store, &err);
     if (code != SL_OK && code != SL_E_UNAVAILABLE && err.count > 0)
-        sl_log(SL_LOG_WARN, "private hardware could not be read",
-               (const sl_log_field[]){sl_log_text("reason", err.list[0].message)}, 1);
+        log_reason("private hardware could not be read", &err);
 }
 
 static void *

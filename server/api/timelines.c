@@ -207,5 +207,6 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 void
 sl_timelines_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, sl_timeline_request_read, answer_timeline);
+    sl_api_ask(app, worker, request, response, sl_timeline_request_read, answer_timeline,
+               SL_PLANNED_TIMELINE);
 }

@@ -33,12 +33,6 @@ check_coding(const sl_request *request, sl_errors *err)
     if (request->content_encoding == NULL ||
         sl_text_equal_ignoring_case(request->content_encoding, "identity"))
         return SL_OK;
-    if (!sl_text_equal_ignoring_case(request->content_encoding, "gzip")) {
-        (void)sl_fail(err, SL_E_MEDIA_TYPE, "content_encoding", "",
-                      "the body must be gzip or not encoded, got %.32s", request->content_encoding);
-        sl_hint(err, "gzip, identity");
-        return SL_E_MEDIA_TYPE;
-    }
     if (sl_spool_read(request->spool, 0, &magic, 1, &got) && got == 1 && magic == 0x1f)
         return SL_OK;
     return sl_fail(err, SL_E_SYNTAX, "malformed_gzip", "",
@@ -165,7 +159,8 @@ sl_timelines_compare(void *argument, void *worker, const sl_request *request, sl
     sl_errors err = {.count = 0};
 
     if (read_request(app, request, &asked, &err) == SL_OK)
-        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison);
+        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison,
+                   SL_PLANNED_TRACE);
     else
         sl_response_problem(response, request, &err);
 }

@@ -56,7 +56,8 @@ job_push(void *job)
 static void
 handle(const sl_server_config *config, sl_exchange *exchange, void *worker)
 {
-    void *const app = config->enter != NULL ? config->enter(config->app, worker) : config->app;
+    void *const app = config->enter != NULL ? config->enter(config->app, worker, &exchange->request)
+                                            : config->app;
 
     exchange->route->handler(app, worker, &exchange->request, &exchange->response);
     if (config->leave != NULL)
@@ -332,6 +333,8 @@ sl_server_stop(sl_server *server, double grace_s)
     if (listening >= 0)
         (void)shutdown(listening, SHUT_RDWR);
     const uint32_t cancelled = sl_pending_drain(server->pending, grace_s);
+    if (server->config.give_up != NULL)
+        server->config.give_up(server->config.app);
     MHD_stop_daemon(server->daemon);
     sl_pending_await_jobs(server->pending);
     server_free(server);

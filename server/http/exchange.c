@@ -221,7 +221,35 @@ too_large(sl_exchange *exchange)
     refuse_code(exchange, &err);
 }
 
-/* Type and announced length of the body, for the route that will read it. */
+/* Who takes a file that was packed unpacks a body that is packed on its way. */
+static bool
+unpacks(const sl_route *route)
+{
+    return sl_type_accepted(route->body_types, "application/gzip");
+}
+
+/* A coding that nobody would undo: the answer says which are. */
+static void
+refuse_coding(sl_exchange *exchange)
+{
+    const char *const taken = unpacks(exchange->route) ? "gzip, identity" : "identity";
+    sl_errors err = {.count = 0};
+    (void)sl_fail(&err, SL_E_MEDIA_TYPE, "content_encoding", "", "the body must be %s, got %.32s",
+                  unpacks(exchange->route) ? "gzip or not encoded" : "sent without an encoding",
+                  exchange->request.content_encoding);
+    sl_hint(&err, "%s", taken);
+    refuse_code(exchange, &err);
+    sl_response_header(&exchange->response, "Accept-Encoding", taken);
+}
+
+static bool
+coding_taken(const sl_route *route, const char *coding)
+{
+    return coding == NULL || sl_text_equal_ignoring_case(coding, "identity") ||
+           (unpacks(route) && sl_text_equal_ignoring_case(coding, "gzip"));
+}
+
+/* Type, coding and announced length of the body, for the route that will read it. */
 static void
 body_check(sl_exchange *exchange, const sl_head *head)
 {
@@ -230,8 +258,13 @@ body_check(sl_exchange *exchange, const sl_head *head)
         return;
     }
     const sl_route *const route = exchange->route;
-    if (route == NULL || route->body_types == NULL || (head->body_bytes == 0 && !head->chunked) ||
-        sl_type_accepted(route->body_types, head->value[SL_FIELD_CONTENT_TYPE]))
+    if (route == NULL || route->body_types == NULL || (head->body_bytes == 0 && !head->chunked))
+        return;
+    if (!coding_taken(route, exchange->request.content_encoding)) {
+        refuse_coding(exchange);
+        return;
+    }
+    if (sl_type_accepted(route->body_types, head->value[SL_FIELD_CONTENT_TYPE]))
         return;
     const char *const field = route->method == SL_POST    ? "Accept-Post"
                               : route->method == SL_PATCH ? "Accept-Patch"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "http/exposition.h"
+#include "http/histogram.h"
 
 const char *const sl_method_labels[SL_METHOD_LABEL_COUNT] = {"GET",    "HEAD",    "POST",  "PUT",
                                                              "DELETE", "OPTIONS", "PATCH", "other"};
@@ -23,21 +23,11 @@ static const struct {
              {429, "429"}, {500, "500"}, {502, "502"}, {503, "503"}, {504, "504"}, {0, "other"}};
 enum { CODE_COUNT = sizeof codes / sizeof codes[0], CODE_OTHER = CODE_COUNT - 1 };
 
-static const struct {
-    double bound_s;
-    const char *label;
-} buckets[] = {{0.001, "0.001"}, {0.0025, "0.0025"}, {0.005, "0.005"}, {0.01, "0.01"},
-               {0.025, "0.025"}, {0.05, "0.05"},     {0.1, "0.1"},     {0.25, "0.25"},
-               {0.5, "0.5"},     {1, "1"},           {2.5, "2.5"},     {5, "5"},
-               {10, "10"}};
-enum { BUCKET_COUNT = sizeof buckets / sizeof buckets[0] };
-
 /* What one value of the label route counts. */
 typedef struct route_counts {
     const char *name;
     atomic_uint_fast64_t requests[SL_METHOD_LABEL_COUNT][CODE_COUNT];
-    atomic_uint_fast64_t within[BUCKET_COUNT + 1]; /* not cumulative; the last is above all */
-    atomic_uint_fast64_t sum_ns;
+    sl_histogram durations;
 } route_counts;
 
 struct sl_metrics {
@@ -112,12 +102,6 @@ slot_of(const sl_metrics *metrics, const char *route_name)
     return &metrics->slots[SLOT_STATIC];
 }
 
-static void
-add(atomic_uint_fast64_t *counter, uint64_t amount)
-{
-    (void)atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
-}
-
 void
 sl_metrics_count(sl_metrics *metrics, const char *route_name, uint32_t method_label,
                  uint32_t status, double duration_s)
@@ -128,19 +112,8 @@ sl_metrics_count(sl_metrics *metrics, const char *route_name, uint32_t method_la
     size_t code = 0;
     while (code < CODE_OTHER && codes[code].status != status)
         code++;
-    size_t bucket = 0;
-    while (bucket < BUCKET_COUNT && duration_s > buckets[bucket].bound_s)
-        bucket++;
-    add(&counts->requests[method_label][code], 1);
-    add(&counts->within[bucket], 1);
-    add(&counts->sum_ns, (uint64_t)(duration_s * 1e9));
-}
-
-/* Each counter is read once: the samples of one scrape need not be of one moment. */
-static uint64_t
-now(const atomic_uint_fast64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&counts->requests[method_label][code], 1, memory_order_relaxed);
+    sl_histogram_count(&counts->durations, duration_s);
 }
 
 static void
@@ -148,7 +121,8 @@ requests_write(const route_counts *counts, sl_buffer *out)
 {
     for (size_t method = 0; method < SL_METHOD_LABEL_COUNT; method++) {
         for (size_t code = 0; code < CODE_COUNT; code++) {
-            const uint64_t value = now(&counts->requests[method][code]);
+            const uint64_t value =
+                atomic_load_explicit(&counts->requests[method][code], memory_order_relaxed);
             const sl_pair labels[] = {{"route", counts->name},
                                       {"method", sl_method_labels[method]},
                                       {"code", codes[code].label}};
@@ -158,42 +132,21 @@ requests_write(const route_counts *counts, sl_buffer *out)
     }
 }
 
-static void
-durations_write(const route_counts *counts, sl_buffer *out)
-{
-    uint64_t within[BUCKET_COUNT + 1];
-    uint64_t total = 0;
-    for (size_t i = 0; i <= BUCKET_COUNT; i++) {
-        total += now(&counts->within[i]);
-        within[i] = total;
-    }
-    if (total == 0)
-        return;
-    for (size_t i = 0; i <= BUCKET_COUNT; i++) {
-        const sl_pair labels[] = {{"route", counts->name},
-                                  {"le", i < BUCKET_COUNT ? buckets[i].label : "+Inf"}};
-        sl_exposition_count(out, "shardline_http_request_duration_seconds_bucket", labels, 2,
-                            within[i]);
-    }
-    const sl_pair route = {"route", counts->name};
-    sl_exposition_time(out, "shardline_http_request_duration_seconds_sum", &route, 1,
-                       now(&counts->sum_ns));
-    sl_exposition_count(out, "shardline_http_request_duration_seconds_count", &route, 1, total);
-}
-
 void
 sl_metrics_write(const sl_metrics *metrics, sl_buffer *out)
 {
-    assert(metrics != NULL && out != NULL);
+    static const char durations[] = "shardline_http_request_duration_seconds";
 
+    assert(metrics != NULL && out != NULL);
     sl_exposition_family(out, "shardline_http_requests_total", "counter",
                          "Requests that ended, by route template, method and status.");
     for (size_t i = 0; i < metrics->slot_count; i++)
         requests_write(&metrics->slots[i], out);
-    sl_exposition_family(out, "shardline_http_request_duration_seconds", "histogram",
+    sl_exposition_family(out, durations, "histogram",
                          "Time from the head of a request to the end of its answer.");
     for (size_t i = 0; i < metrics->slot_count; i++)
-        durations_write(&metrics->slots[i], out);
+        sl_histogram_write(&metrics->slots[i].durations, durations,
+                           &(sl_pair){"route", metrics->slots[i].name}, out);
 }
 
 /* Resident pages, the second number of Linux's own line; false where it cannot be read. */

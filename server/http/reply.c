@@ -86,6 +86,16 @@ sl_reply_queue(sl_exchange *exchange, sl_response *answer, bool last)
     return queued;
 }
 
+/* Whether the request may have changed something: its handler was done, and only the answer is
+ * missing. What reads and what computes changes nothing. */
+static bool
+may_have_changed(const sl_exchange *exchange, sl_outcome outcome)
+{
+    const sl_route *const route = exchange->route;
+    const bool stores = route->lane == SL_LANE_STORE || route->method != SL_POST;
+    return outcome != SL_BUSY && route->method != SL_GET && stores;
+}
+
 enum MHD_Result
 sl_reply_outcome(sl_exchange *exchange, sl_outcome outcome, bool last)
 {
@@ -100,6 +110,8 @@ sl_reply_outcome(sl_exchange *exchange, sl_outcome outcome, bool last)
                       "every worker is busy and the queue is full");
     else
         (void)sl_fail(&err, SL_E_UNAVAILABLE, "stopping", "", "the server is stopping");
+    if (may_have_changed(exchange, outcome))
+        sl_hint(&err, "the change may have been made: read it back before trying again");
 
     /* The worker may still be writing its own answer: this one shares nothing with it. */
     sl_response answer;

@@ -28,7 +28,8 @@ typedef struct sl_route {
     sl_lane lane;
     sl_handler handler;
     const char *body_types; /* accepted Content-Types, comma-separated; "*" takes any, named or not;
-                               NULL: a body is read and dropped */
+                               who takes application/gzip unpacks that Content-Encoding too; NULL: a
+                               body is read and dropped */
     size_t max_body_bytes;  /* 0: the setting's; above SL_BODY_MEMORY_MAX_BYTES (spool.h) the body
                                goes to disk */
     double timeout_s;       /* from the last byte of the body to the answer */
@@ -48,8 +49,11 @@ typedef struct sl_server_config {
     void (*worker_free)(void *app, sl_lane lane, void *worker);
     /** Around every handler, on its thread; both may be NULL. What enter returns is the handler's
      * `app`: one that does not change while it works. */
-    void *(*enter)(void *app, void *worker);
+    void *(*enter)(void *app, void *worker, const sl_request *request);
     void (*leave)(void *app, void *worker);
+    /** When the server stops and every request was answered or cancelled: handlers that wait for
+     * something behind the service are to come back. May be NULL. */
+    void (*give_up)(void *app);
 } sl_server_config;
 
 /** Loads static_dir, binds and starts. port_taken: rule port_in_use. *port is the bound port. */

@@ -166,6 +166,10 @@ refuse(const json_error_t *error, sl_errors *err)
         rule = "out_of_range";
         what = "a number is too large for 64 bits";
         break;
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        what = "a text must not hold \\u0000";
+        break;
     default:
         break;
     }

@@ -30,6 +30,8 @@ enum { PRESET_COUNT = sizeof presets / sizeof presets[0], OPTIONS_SIZE = 2048 };
  * through: after an outage all threads are back together, not each after its own wait. */
 static atomic_uint_fast64_t connections_made;
 
+static atomic_uint in_use;
+
 /* The server's side of the same: of two settings of one name the later counts, so the user's own
    options follow these. Milliseconds. A list is planned for the filters that it has: a plan for all
    of them reads every row, which costs more than the planning. Nothing is compiled: where a table
@@ -179,6 +181,9 @@ sl_connection_open(sl_store *store, sl_errors *err)
         return back_off(store, why, err);
     }
     PQsetNoticeReceiver(conn, log_notice, NULL);
+    /* A large statement must not be waited for in libpq: wait.c sends what is left. */
+    const int nonblocking = PQsetnonblocking(conn, 1);
+    assert(nonblocking == 0);
     if (store->backoff_s > 0.0)
         sl_log(SL_LOG_INFO, "database reachable again", NULL, 0);
     (void)atomic_fetch_add(&connections_made, 1);
@@ -186,6 +191,24 @@ sl_connection_open(sl_store *store, sl_errors *err)
     store->backoff_s = 0.0;
     store->retry_at_s = 0.0;
     return SL_OK;
+}
+
+void
+sl_connection_enter(void)
+{
+    (void)atomic_fetch_add(&in_use, 1);
+}
+
+void
+sl_connection_leave(void)
+{
+    (void)atomic_fetch_sub(&in_use, 1);
+}
+
+uint32_t
+sl_store_in_use(void)
+{
+    return atomic_load(&in_use);
 }
 
 void

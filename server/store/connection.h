@@ -24,6 +24,9 @@ struct sl_store {
     uint64_t made_before;        /* connections of the process when the wait began */
     double retry_at_s;           /* no attempt before, on the clock of sl_clock_now_s */
     sl_fault fault;
+    double deadline_s;    /* of sl_store_until; 0: none */
+    bool unbounded;       /* a statement of a migration runs, which takes what it takes */
+    double clock_ahead_s; /* the database's clock less ours, at most; of the transaction */
 };
 
 /**
@@ -31,6 +34,10 @@ struct sl_store {
  * the backoff has passed, so that a dead database costs nobody a timeout per request.
  */
 sl_code sl_connection_open(sl_store *store, sl_errors *err) SL_MUST_CHECK;
+
+/** Around the work with a connection; sl_store_in_use counts it. */
+void sl_connection_enter(void);
+void sl_connection_leave(void);
 
 /** Forgets the connection and what was prepared on it. */
 void sl_connection_discard(sl_store *store);

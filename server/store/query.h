@@ -1,4 +1,21 @@
-/** Running statements, and transactions that may have to run again. Inside server/store only. */
+/**
+ * Running statements, and transactions that may have to run again. Inside server/store only.
+ *
+ * What a request was told must stay true of a database that stood still and goes on later:
+ *
+ * - Whoever waits is late at the store's deadline, drops the connection, and tells. There is no
+ *   second attempt.
+ * - As long as no commit was sent, a dropped connection is a rollback: the backend finds its end
+ *   when it goes on. To cancel would add nothing: a request to cancel is served by the same
+ *   database.
+ * - A commit that was sent lies in the socket, and would be read, and made, whenever the backend
+ *   goes on. Hence it travels in one message behind a guard that fails once the deadline is over by
+ *   the database's own clock, which a transaction reads when it begins. A message is carried out
+ *   without looking at the socket again, so what remains is a database that stops between the two,
+ *   or within the commit: outcome_unknown says so.
+ * - Two writes to one resource meet at its row, locked until the first has ended one way or the
+ *   other; the later one is made after it, or not at all.
+ */
 #ifndef SL_STORE_QUERY_H
 #define SL_STORE_QUERY_H
 
@@ -20,7 +37,8 @@ sl_code sl_query_run(sl_store *store, sl_statement statement, const char *const 
 sl_code sl_query_do(sl_store *store, sl_statement statement, const char *const *values,
                     sl_errors *err) SL_MUST_CHECK;
 
-/** Runs a text of several statements, such as a migration, inside the current transaction. */
+/** Runs a text of several statements, such as a migration, inside the current transaction, for as
+ * long as it takes. */
 sl_code sl_query_script(sl_store *store, const char *text, sl_errors *err) SL_MUST_CHECK;
 
 /** One statement that changes nothing: connects first, and tries again on another connection. */

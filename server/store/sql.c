@@ -102,8 +102,6 @@
 #define MIGRATION_KEY "8317987319222330741"
 
 static const sl_sql statements[] = {
-    [SL_SQL_BEGIN] = {"begin", "BEGIN ISOLATION LEVEL READ COMMITTED", 0},
-    [SL_SQL_COMMIT] = {"commit", "COMMIT", 0},
     [SL_SQL_ROLLBACK] = {"rollback", "ROLLBACK", 0},
 
     /* A second replica waits for the first one's migration, yet not so long that a stop would

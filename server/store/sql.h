@@ -2,9 +2,19 @@
 #ifndef SL_STORE_SQL_H
 #define SL_STORE_SQL_H
 
+/** Begins a transaction and reads the database's clock: one message of two statements, which cannot
+ * be prepared. */
+#define SL_SQL_BEGIN                                                                               \
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT extract(epoch FROM clock_timestamp())"
+
+/** A commit that fails from a time on, as printf writes it: messages of several statements have no
+ * placeholders. The division by zero is the failure, SL_SQL_TOO_LATE its state. */
+#define SL_SQL_COMMIT_BEFORE                                                                       \
+    "SELECT 1 / (extract(epoch FROM clock_timestamp()) < %.6f)::int; COMMIT"
+#define SL_SQL_COMMIT "COMMIT"
+#define SL_SQL_TOO_LATE "22012"
+
 typedef enum sl_statement {
-    SL_SQL_BEGIN,
-    SL_SQL_COMMIT,
     SL_SQL_ROLLBACK,
     SL_SQL_MIGRATION_WAIT,
     SL_SQL_MIGRATION_LOCK,

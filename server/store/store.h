@@ -3,6 +3,11 @@
  * lazily, reconnects by itself with a backoff, and prepares its statements per connection. No
  * database configured or reachable: SL_E_UNAVAILABLE with rule database_not_configured or
  * database_unavailable.
+ *
+ * A database may also stand still: connected, and silent. Nothing is waited for without a bound.
+ * Who does not get an answer by the deadline gets SL_E_TIMEOUT, rule database_timeout, and nothing
+ * was changed; or rule outcome_unknown where only the answer to the commit is missing (query.h says
+ * why the change is all but certainly not made either).
  */
 #ifndef SL_STORE_STORE_H
 #define SL_STORE_STORE_H
@@ -18,6 +23,20 @@ typedef struct sl_store sl_store;
 /** url: libpq URL or keyword string, "" = none; borrowed. NULL only when the heap is exhausted. */
 sl_store *sl_store_new(const char *url) SL_MUST_CHECK;
 void sl_store_free(sl_store *store);
+
+/**
+ * From now on this store waits for no answer beyond deadline_s, on the clock of sl_clock_now_s, and
+ * commits nothing after it. 0: a bound of 15 s for each statement, which is more than the database
+ * gives itself. Applying a migration heeds neither.
+ */
+void sl_store_until(sl_store *store, double deadline_s);
+
+/** The process ends: from now on every store waits no longer, and nothing more is sent. To be
+ * called when all requests have their answers; what had not committed by then is rolled back. */
+void sl_store_give_up(void);
+
+/** Stores that are at work with their connection right now. */
+uint32_t sl_store_in_use(void);
 
 /**
  * Applies the embedded migrations that are missing: one advisory lock, one transaction per file, a

@@ -1,6 +1,7 @@
 /** What any client of the service meets first: operations, and the manners of HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
 import { estimate, inventory } from './lib/fixtures.mjs';
@@ -120,13 +121,38 @@ test('metrics are samples of known families, line by line', async () => {
     assert.ok(sampleOf(samples, 'process_resident_memory_bytes') > 0);
     assert.ok(Math.abs(sampleOf(samples, 'process_start_time_seconds') - Date.now() / 1000) < 3600);
     for (const [name, labels, count] of samples.filter(([found]) => /_count$/.test(found))) {
-        const buckets = samples.filter(([found, { route }]) =>
-            found === name.replace('_count', '_bucket') && route === labels.route);
+        const buckets = samples.filter(([found, { le, ...others }]) =>
+            found === name.replace('_count', '_bucket') && JSON.stringify(others) === JSON.stringify(labels));
         const values = buckets.map(([, , value]) => value);
-        assert.deepEqual(values, [...values].sort((a, b) => a - b), `${labels.route} falls`);
+        assert.deepEqual(values, [...values].sort((a, b) => a - b), `${JSON.stringify(labels)} falls`);
         assert.equal(buckets.at(-1)[1].le, '+Inf');
         assert.equal(values.at(-1), count);
     }
+});
+
+test('what is planned counts by kind, and the plans of a search by what became of them', async () => {
+    const { model, workload, cluster } = estimate();
+    const seen = async (name, labels) => sampleOf(samplesOf((await client.get('/metrics')).text), name, labels);
+    const counts = async () => [
+        await seen('shardline_plan_duration_seconds_count', { kind: 'estimate' }),
+        await seen('shardline_plan_duration_seconds_count', { kind: 'search' }),
+        await seen('shardline_search_candidates_total', { result: 'feasible' }),
+        await seen('shardline_searches_evaluated_plans_total'),
+    ];
+    const before = await counts();
+    assert.equal((await post(JSON.stringify(estimate()))).status, 200);
+    const space = { sequence: true, virtual_pipeline: 1, schedule: '1f1b', layout: 'rule', context: 1, recompute: ['none', 'full'],
+        recompute_layers: 0, micro_batch_size: 1 };
+    const found = await client.post('/api/v1/searches', { model, space, cluster,
+        workload: { ...workload, recompute: undefined, micro_batch_size: undefined } });
+    assert.equal(found.status, 200, found.text.slice(0, 500));
+    const grown = (await counts()).map((count, i) => count - before[i]);
+    assert.deepEqual(grown, [1, 1, found.json.feasible, found.json.evaluated]);
+    const samples = samplesOf((await client.get('/metrics')).text);
+    assert.deepEqual(samples.filter(([name]) => name === 'shardline_search_candidates_total').map(([, { result }]) => result).sort(),
+        ['feasible', 'infeasible', 'pruned', 'refused']);
+    for (const name of ['shardline_db_pool_in_use', 'shardline_hub_fetch_total', 'shardline_http_request_duration_seconds_count'])
+        assert.ok(samples.some(([one]) => one === name), name);
 });
 
 test('a request counts under its template, and what nobody serves under none', async () => {
@@ -218,6 +244,20 @@ test('a body of another type is 415', async () => {
     assertProblem(await post('{}', {}), 415);
 });
 
+test('a body that is packed where nobody unpacks it is 415 and says what is taken', async () => {
+    for (const [coding, body] of [['gzip', gzipSync(JSON.stringify(estimate()))], ['br', '{}'], ['gzip, gzip', '{}']]) {
+        const response = await post(body, { 'Content-Type': 'application/json', 'Content-Encoding': coding });
+        assertProblem(response, 415, { code: 'content_encoding' });
+        assert.equal(response.headers['accept-encoding'], 'identity');
+    }
+    const upload = await client.request('POST', '/api/v1/inventories:parse',
+        { body: 'x', headers: { 'Content-Encoding': 'br' } });
+    assertProblem(upload, 415, { code: 'content_encoding' });
+    assert.equal(upload.headers['accept-encoding'], 'gzip, identity');
+    const plain = { 'Content-Type': 'application/json', 'Content-Encoding': 'identity' };
+    assert.equal((await post(JSON.stringify(estimate()), plain)).status, 200);
+});
+
 test('a charset does not make JSON another type', async () => {
     const response = await post(JSON.stringify(estimate()),
         { 'Content-Type': 'application/json; charset=utf-8' });
@@ -254,6 +294,11 @@ test('a document of another shape is refused, never a fault of ours', async () =
         assert.ok([400, 422].includes(response.status), `${body}: ${response.text}`);
         assertProblem(response, response.status);
     }
+});
+
+test('a NUL in a text is 400 in words of ours', async () => {
+    for (const body of ['{"a": "\\u0000"}', '{"\\u0000": 1}'])
+        assert.match(assertProblem(await post(body), 400, { code: 'malformed_json' }).detail, /must not hold \\u0000$/);
 });
 
 test('text that is not UTF-8 is 400', async () => {

@@ -69,39 +69,27 @@ static void
 what_is_no_list_is_refused(void)
 {
     static const char *const lists[] = {
-        "",
-        ",",
-        "a,",
-        ",a",
-        "a,,b",
-        "a[",
-        "a[]",
-        "a[1",
-        "a]",
-        "a[1-]",
-        "a[-1]",
-        "a[2-1]",
-        "a[1,]",
-        "a[,1]",
-        "a[1-2-3]",
-        "a[x]",
-        "a b",
-        "a\tb",
-        "a[1 -2]",
-        "a[[1]]",
-        "a\n",
-        "a\rb",
-        "a\x7f",
-        "a[1234567890]",
-        "a[0-200000]",
-        "a[1-1000]b[1-1000]",
+        "",    ",",     "a,",      ",a",     "a,,b",  "a[",    "a[]",      "a[1",
+        "a]",  "a[1-]", "a[-1]",   "a[2-1]", "a[1,]", "a[,1]", "a[1-2-3]", "a[x]",
+        "a b", "a\tb",  "a[1 -2]", "a[[1]]", "a\n",   "a\rb",  "a\x7f",    "a[1234567890]",
     };
+    static const char *const many[] = {"a[0-200000]", "a[1-1000]b[1-1000]",
+                                       "a[1-999999999]b[1-999999999]c[1-999999999]",
+                                       "a[1-131072],b"};
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        sl_errors err = {.count = 0};
+        uint64_t count = 77;
+        CU_ASSERT(!sl_hosts_count(many[i], &count) && count == 77);
+        CU_ASSERT(sl_hosts_too_many(many[i]));
+        CU_ASSERT_EQUAL(sl_hosts_each(many[i], show, NULL, &err), SL_E_RANGE);
+        sl_expect_text(err.list[0].rule, "too_many", many[i]);
+    }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         sl_errors err = {.count = 0};
         sl_buffer shown;
         uint64_t count = 77;
         sl_buffer_init(&shown, SHOWN_MAX);
-        if (sl_hosts_count(lists[i], &count) || count != 77)
+        if (sl_hosts_count(lists[i], &count) || count != 77 || sl_hosts_too_many(lists[i]))
             sl_fail_for(lists[i]);
         CU_ASSERT_EQUAL(sl_hosts_each(lists[i], show, &shown, &err), SL_E_RANGE);
         sl_expect_text(err.list[0].rule, "malformed_hosts", lists[i]);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "harness.h"
 #include "intake/document.h"
 #include "intake_document_fixture.h"
@@ -414,6 +415,38 @@ what_ails_a_node_that_works_is_told(void)
     sl_read_end();
 }
 
+/* A cut device and its slices count together; what a node does not say is not held against it. */
+static void
+a_node_that_lets_no_device_be_used_is_drained(void)
+{
+    static const struct {
+        const char *capacity, *allocatable, *reason;
+    } nodes[] = {
+        {"\"nvidia.com/gpu\": \"8\"", "\"nvidia.com/gpu\": \"0\"",
+         "none of its 8 devices is allocatable"},
+        {"\"amd.com/gpu\": 4", "\"amd.com/gpu\": 0", "none of its 4 devices is allocatable"},
+        {"\"nvidia.com/gpu\": \"1\", \"nvidia.com/mig-1g.5gb\": \"7\"",
+         "\"nvidia.com/gpu\": \"0\", \"nvidia.com/mig-1g.5gb\": \"7\"", NULL},
+        {"\"nvidia.com/gpu\": \"8\"", "\"memory\": \"1Gi\"", NULL},
+        {"\"nvidia.com/gpu\": \"0\"", "\"nvidia.com/gpu\": \"0\"", NULL},
+        {"\"nvidia.com/gpu\": \"8\"", "\"nvidia.com/gpu\": \"1\"", NULL},
+    };
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        char text[1024];
+        CU_ASSERT(sl_text_format(
+            text, sizeof text,
+            "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"kind\": \"Node\", "
+            "\"metadata\": {\"name\": \"a\"}, \"status\": {\"capacity\": {%s}, "
+            "\"allocatable\": {%s}, "
+            "\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\"}]}}]}",
+            nodes[i].capacity, nodes[i].allocatable));
+        CU_ASSERT_EQUAL(sl_read_text(text, NULL), SL_OK);
+        sl_expect_state("a", nodes[i].reason != NULL ? SL_HOST_DRAINED : SL_HOST_USABLE,
+                        nodes[i].reason);
+        sl_read_end();
+    }
+}
+
 static void
 what_ails_a_described_node_is_told(void)
 {
@@ -455,6 +488,7 @@ static const sl_case cases[] = {
     SL_CASE(resources_that_are_not_read_are_told),
     SL_CASE(resources_of_one_vendor_are_no_several),
     SL_CASE(what_ails_a_node_that_works_is_told),
+    SL_CASE(a_node_that_lets_no_device_be_used_is_drained),
     SL_CASE(what_ails_a_described_node_is_told),
     SL_CASE(descriptions_are_read_as_their_objects),
     SL_CASE(several_documents_are_one_list),

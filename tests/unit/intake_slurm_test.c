@@ -402,6 +402,8 @@ columns_that_run_together_are_told(void)
         "slurm_sinfo_text", "n1 usable 4 a100 cpus 8\nn2 usable 1 t4\n");
     expect_text("NODELIST|GRES|MEMORY\nn[1-|gpu:1|5\nn2|gpu:1|5+\n", "slurm_sinfo_text",
                 "n2 unknown 1\n! malformed_hosts 1\n");
+    expect_text("NODELIST|GRES|MEMORY\nn[1-200000]|gpu:1|5\nn2|gpu:1|5+\n", "slurm_sinfo_text",
+                "n2 unknown 1\n! too_many_hosts 1\n");
     expect_text("GRES NODES STATE\ngpu:a100:8 12 idle\ngpu:a100:8 1 down\n(null) 3 idle\n",
                 "slurm_sinfo_text", "(12) usable 8 a100\n(1) down 8 a100 (down)\n(3) usable\n");
     expect_text("drng  |cs4 |5 ||\nalloc |cs2 |9 |gpu:a100:8|gpu:a100:3\n", "slurm_sinfo_text",

@@ -147,7 +147,13 @@ any_number_of_threads_finds_the_same(void)
     CU_ASSERT_EQUAL(expected.state, SL_SEARCH_DONE);
     CU_ASSERT_EQUAL(expected.outcome->units, sl_search_unit_count(expected.search));
     CU_ASSERT_TRUE(expected.outcome->best_count > 1);
-    CU_ASSERT_EQUAL(atomic_load(&one->evaluated), expected.outcome->evaluated);
+    CU_ASSERT_EQUAL(atomic_load(&one->candidates[SL_CANDIDATE_FEASIBLE]) +
+                        atomic_load(&one->candidates[SL_CANDIDATE_INFEASIBLE]),
+                    expected.outcome->evaluated);
+    CU_ASSERT_EQUAL(atomic_load(&one->candidates[SL_CANDIDATE_FEASIBLE]),
+                    expected.outcome->feasible);
+    CU_ASSERT_EQUAL(atomic_load(&one->candidates[SL_CANDIDATE_PRUNED]), expected.outcome->pruned);
+    CU_ASSERT_EQUAL(atomic_load(&one->candidates[SL_CANDIDATE_REFUSED]), expected.outcome->refused);
 
     for (uint32_t count = 2; count <= 4; count++) {
         trial t;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "harness.h"
 #include "postgres_fixture.h"
@@ -316,6 +317,56 @@ the_url_outranks_the_timeouts_and_a_slow_statement_times_out(void)
 }
 
 static void
+pause_s(double s)
+{
+    const struct timespec time = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - (long)s) * 1e9)};
+    (void)nanosleep(&time, NULL);
+}
+
+/* The statement is still at work when its time is over, and ends before anybody looks. */
+static void
+what_is_late_before_its_commit_is_never_made(void)
+{
+    char url[URL_SIZE];
+    sl_store *store = fresh(url, "");
+    if (store == NULL)
+        return;
+    trap_revisions("insert", "IF run = 1 THEN PERFORM pg_sleep(0.8); END IF;");
+    sl_errors err = {0};
+    const double start_s = sl_clock_now_s();
+    sl_store_until(store, start_s + 0.4);
+    CU_ASSERT_EQUAL(put(store, "h1", &err), SL_E_TIMEOUT);
+    CU_ASSERT(sl_clock_now_s() - start_s < 0.7);
+    expect_error(&err, SL_E_TIMEOUT, "database_timeout");
+    sl_expect_text(err.list[0].hint, "nothing was changed", "hint");
+    /* Its time is over for whatever comes next as well, and nothing more is sent. */
+    expect_put_fails(store, "h2", SL_E_TIMEOUT, "database_timeout");
+    pause_s(1.0);
+    expect_answer("SELECT count(*) FROM inventories", "0");
+    sl_store_until(store, 0);
+    expect_put(store, "h3");
+    sl_store_free(store);
+}
+
+static void
+a_commit_whose_answer_is_late_is_of_unknown_outcome(void)
+{
+    char url[URL_SIZE];
+    sl_store *store = fresh(url, "");
+    if (store == NULL)
+        return;
+    trap_revisions("commit", "PERFORM pg_sleep(1.2);");
+    sl_errors err = {0};
+    sl_store_until(store, sl_clock_now_s() + 0.4);
+    CU_ASSERT_EQUAL(put(store, "h1", &err), SL_E_TIMEOUT);
+    expect_error(&err, SL_E_TIMEOUT, "outcome_unknown");
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.list[0].hint, "read it back"));
+    pause_s(1.5);
+    expect_answer("SELECT count(*) FROM inventories", "1");
+    sl_store_free(store);
+}
+
+static void
 each_state_of_the_database_has_its_code_and_rule(void)
 {
     static const struct {
@@ -406,6 +457,8 @@ static const sl_case cases[] = {
     SL_CASE(a_connection_lost_while_committing_is_not_tried_again),
     SL_CASE(a_forgotten_prepared_statement_is_prepared_again),
     SL_CASE(the_url_outranks_the_timeouts_and_a_slow_statement_times_out),
+    SL_CASE(what_is_late_before_its_commit_is_never_made),
+    SL_CASE(a_commit_whose_answer_is_late_is_of_unknown_outcome),
     SL_CASE(each_state_of_the_database_has_its_code_and_rule),
     SL_CASE(every_session_has_time_limits_a_name_and_utf_8),
     SL_CASE(an_unforeseen_refusal_is_internal_and_carries_only_its_sqlstate),

@@ -70,7 +70,15 @@ count_bracket(const char **at, uint64_t *count)
     return true;
 }
 
-/* An entry up to its comma or the end: how many names, and where it ends. */
+/* How many beyond the bound there are is of no use to anybody. */
+static uint64_t
+at_most_too_many(uint64_t count)
+{
+    return count > SL_HOSTS_MAX ? SL_HOSTS_MAX + 1 : count;
+}
+
+/* An entry up to its comma or the end: how many names, one over the bound where there are more, and
+ * where it ends. */
 static bool
 count_entry(const char **at, uint64_t *count)
 {
@@ -89,12 +97,26 @@ count_entry(const char **at, uint64_t *count)
             letters++;
             continue;
         }
-        if (++brackets > BRACKETS_MAX || !count_bracket(at, &numbers) || numbers > SL_HOSTS_MAX ||
-            *count > SL_HOSTS_MAX / numbers)
+        if (++brackets > BRACKETS_MAX || !count_bracket(at, &numbers))
             return false;
-        *count *= numbers;
+        *count = at_most_too_many(*count * at_most_too_many(numbers));
     }
     return *at > start && letters + (size_t)brackets * DIGITS_MAX <= SL_HOST_NAME_MAX;
+}
+
+/* The same of all entries; false where one is none. */
+static bool
+count_entries(const char *list, uint64_t *total)
+{
+    *total = 0;
+    for (const char *at = list;; at++) {
+        uint64_t names = 0;
+        if (!count_entry(&at, &names))
+            return false;
+        *total = at_most_too_many(*total + names);
+        if (*at == '\0')
+            return true;
+    }
 }
 
 bool
@@ -103,18 +125,19 @@ sl_hosts_count(const char *list, uint64_t *count)
     assert(list != NULL && count != NULL);
 
     uint64_t total = 0;
-    for (const char *at = list;; at++) {
-        uint64_t names = 0;
-        if (!count_entry(&at, &names))
-            return false;
-        total += names;
-        if (total > SL_HOSTS_MAX)
-            return false;
-        if (*at == '\0')
-            break;
-    }
+    if (!count_entries(list, &total) || total > SL_HOSTS_MAX)
+        return false;
     *count = total;
     return true;
+}
+
+bool
+sl_hosts_too_many(const char *list)
+{
+    assert(list != NULL);
+
+    uint64_t total = 0;
+    return count_entries(list, &total) && total > SL_HOSTS_MAX;
 }
 
 /* A bracket while its entry is counted through: which number it stands at. */
@@ -209,6 +232,9 @@ sl_hosts_each(const char *list, sl_host_visit visit, void *context, sl_errors *e
     assert(list != NULL && visit != NULL && err != NULL);
 
     uint64_t ignored = 0;
+    if (sl_hosts_too_many(list))
+        return sl_fail(err, SL_E_RANGE, "too_many", "",
+                       "must stand for at most %d hosts, got \"%.60s\"", SL_HOSTS_MAX, list);
     if (!sl_hosts_count(list, &ignored)) {
         const sl_code code = sl_fail(err, SL_E_RANGE, "malformed_hosts", "",
                                      "must be host names and ranges, got \"%.60s\"", list);

@@ -26,8 +26,11 @@ typedef sl_code (*sl_host_visit)(void *context, const char *name, sl_errors *err
  * over SL_HOST_NAME_MAX bytes. */
 bool sl_hosts_count(const char *list, uint64_t *count);
 
-/** Each name of a list, in order. SL_E_RANGE, rule malformed_hosts, where it is none; nothing was
- * visited then. Otherwise what `visit` returned. */
+/** Whether that is because it stands for too many names, and for nothing else. */
+bool sl_hosts_too_many(const char *list);
+
+/** Each name of a list, in order. SL_E_RANGE, rule malformed_hosts, where it is none, or
+ * too_many; nothing was visited then. Otherwise what `visit` returned. */
 sl_code sl_hosts_each(const char *list, sl_host_visit visit, void *context,
                       sl_errors *err) SL_MUST_CHECK;
 

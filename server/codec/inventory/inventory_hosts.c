@@ -46,6 +46,9 @@ check_entry(const sl_node *item, sl_host_names *names, uint64_t *count, sl_error
     *count = 0;
     if (code != SL_OK)
         return code;
+    if (sl_hosts_too_many(entry))
+        return sl_node_fail(item, err, SL_E_RANGE, "too_many",
+                            "must stand for at most %d hosts, got \"%.60s\"", SL_HOSTS_MAX, entry);
     if (!sl_hosts_count(entry, count)) {
         (void)sl_node_fail(item, err, SL_E_RANGE, "malformed_hosts",
                            "must be a host name or a range, got \"%.60s\"", entry);

@@ -443,6 +443,8 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
         if (cluster.price_per_node_hour <= 0 && node->price_per_node_hour > 0) {
             const bool own = node->own.revision > 0 || node->own_price.revision > 0;
             cluster.price_per_node_hour = node->price_per_node_hour;
+            (void)sl_text_copy(cluster.price_currency, sizeof cluster.price_currency,
+                               node->price_currency);
             sl_notes_add(notes, "price_assumed", false,
                          "%s price of %s: %.2f %s per node and hour, %s", own ? "private" : "list",
                          node->id, node->price_per_node_hour, node->price_currency,

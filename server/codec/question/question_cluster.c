@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "codec/inventory/inventory.h"
+#include "codec/question/currency.h"
 #include "codec/question/operating.h"
 #include "codec/question/question_parts.h"
 #include "json/members.h"
@@ -307,6 +308,12 @@ sl_question_join_pools(sl_estimate_request *request)
 {
     assert(request != NULL && request->pool_count >= 1);
 
+    sl_currencies currencies = {.first = NULL};
+
+    for (uint32_t i = 0; i < request->pool_count; i++)
+        sl_currencies_add(&currencies, &request->pools[i]);
+    sl_currencies_note(&currencies, "they do not add up, and the cluster has none",
+                       &request->notes);
     if (request->pool_count == 1)
         request->cluster = request->pools[0];
     else

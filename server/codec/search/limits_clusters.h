@@ -13,6 +13,7 @@
 #ifndef SL_CODEC_LIMITS_CLUSTERS_H
 #define SL_CODEC_LIMITS_CLUSTERS_H
 
+#include "codec/question/currency.h"
 #include "codec/search/search.h"
 
 enum {
@@ -94,6 +95,9 @@ bool sl_candidate_goes_on(const sl_search_asked *asked, uint32_t index, sl_aim a
 /** What a search that ended found; texts in the arena. SL_E_MEMORY. */
 sl_code sl_candidate_keep(const sl_search_document *document, uint32_t index, sl_arena *arena,
                           sl_candidate_plan *plan, sl_errors *err) SL_MUST_CHECK;
+
+/** Those of the cheapest plans: where they differ, none is the cheapest of all. */
+sl_currencies sl_candidates_currencies(const sl_candidates *candidates);
 
 /** Everything an answer is written from; all borrowed. */
 typedef struct sl_candidates_document {

@@ -43,11 +43,25 @@ best_of(const sl_candidates *candidates, sl_aim aim)
     return best;
 }
 
+sl_currencies
+sl_candidates_currencies(const sl_candidates *candidates)
+{
+    sl_currencies found = {.first = NULL};
+
+    for (uint32_t i = 0; i < candidates->count; i++)
+        if (candidates->list[i].of[SL_AIM_CHEAPEST].found)
+            sl_currencies_add(&found, candidates->list[i].cluster);
+    return found;
+}
+
 static void
 answers_write(sl_writer *writer, const sl_candidates *candidates)
 {
+    const bool compares = sl_candidates_currencies(candidates).other == NULL;
+
     for (uint32_t aim = 0; aim < SL_AIM_COUNT; aim++) {
-        const int best = best_of(candidates, (sl_aim)aim);
+        const int best =
+            aim == SL_AIM_CHEAPEST && !compares ? NONE : best_of(candidates, (sl_aim)aim);
         sl_write_key(writer, aim_names[aim]);
         if (best == NONE) {
             sl_write_null(writer);
@@ -116,6 +130,7 @@ candidate_write(sl_writer *writer, const sl_candidate *candidate, uint64_t param
     sl_put_uint(writer, "nodes", cluster->nodes);
     sl_put_uint(writer, "accelerators_per_node", cluster->accelerators_per_node);
     sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    sl_put_text(writer, "price_currency", sl_currency_said(cluster));
     for (uint32_t aim = 0; aim < SL_AIM_COUNT; aim++) {
         sl_write_key(writer, aim_names[aim]);
         found_write(writer, &candidate->of[aim]);

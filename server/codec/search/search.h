@@ -72,6 +72,13 @@ sl_code sl_search_pool(sl_search_asked *asked, uint32_t index, const struct sl_h
 sl_code sl_search_decode(sl_search_asked *asked, const sl_model *model,
                          sl_errors *err) SL_MUST_CHECK;
 
+/**
+ * Of a decoded request whose clusters are priced in several currencies: SL_E_RANGE, rule
+ * currencies_differ, where costs decide which plan is better; else costs are left out, with a
+ * warning, since the front compares them.
+ */
+sl_code sl_search_check_currencies(sl_search_asked *asked, sl_errors *err) SL_MUST_CHECK;
+
 /** What a review of the plans found is to say. */
 sl_review_wish sl_search_wish(const sl_search_asked *asked);
 

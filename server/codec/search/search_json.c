@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "codec/answer/estimate_json.h"
+#include "codec/question/currency.h"
 #include "codec/search/search.h"
 #include "codec/search/search_plan.h"
 #include "codec/search/search_relax_json.h"
@@ -150,6 +151,7 @@ clusters_write(sl_writer *writer, const sl_search_document *document)
         sl_put_uint(writer, "nodes", cluster->nodes);
         sl_put_uint(writer, "accelerators", sl_cluster_accelerators(cluster));
         sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+        sl_put_text(writer, "price_currency", sl_currency_said(cluster));
         const uint32_t *sizes = NULL; /* without any nothing was settled for it */
         const bool searched = sl_search_sizes(document->search, i, &sizes) > 0;
         sl_put_text(writer, "software",

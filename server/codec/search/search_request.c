@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "codec/question/currency.h"
 #include "codec/search/search_space.h"
 #include "codec/search/search_words.h"
 #include "json/members.h"
@@ -361,6 +362,31 @@ sl_search_decode(sl_search_asked *asked, const sl_model *model, sl_errors *err)
     asked->request.questions = asked->questions;
     sl_space_fix(asked, &asked->request.space);
     decode_why(asked, model);
+    return SL_OK;
+}
+
+sl_code
+sl_search_check_currencies(sl_search_asked *asked, sl_errors *err)
+{
+    assert(asked != NULL && err != NULL);
+
+    const bool decides =
+        asked->request.objective == SL_OBJECTIVE_COST || asked->request.constraints.budget > 0.0;
+    sl_currencies found = {.first = NULL};
+
+    for (uint32_t i = 0; i < asked->cluster_count; i++)
+        sl_currencies_add(&found, &asked->of[i]->cluster);
+    if (found.other != NULL && decides) {
+        const sl_code code = sl_fail(err, SL_E_RANGE, "currencies_differ", "/clusters",
+                                     "must be priced in one currency where cost decides, got %s "
+                                     "and %s",
+                                     found.first, found.other);
+        sl_hint(err, "price_per_node_hour of each cluster, in one currency");
+        return code;
+    }
+    sl_currencies_note(&found, "costs are not compared, and left out", &asked->of[0]->notes);
+    for (uint32_t i = 0; found.other != NULL && i < asked->cluster_count; i++)
+        asked->of[i]->cluster.price_per_node_hour = 0.0;
     return SL_OK;
 }
 

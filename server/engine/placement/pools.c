@@ -94,6 +94,17 @@ join_part(const sl_cluster *pool, double share, sl_accelerator *out)
         out->release_year = part->release_year;
 }
 
+/* Prices that do not say their currency are in that of the others. False: two differ, and do not
+ * add up. */
+static bool
+join_currency(const sl_cluster *pool, sl_cluster *out)
+{
+    if (out->price_currency[0] == '\0')
+        memcpy(out->price_currency, pool->price_currency, sizeof out->price_currency);
+    return pool->price_currency[0] == '\0' ||
+           memcmp(out->price_currency, pool->price_currency, sizeof out->price_currency) == 0;
+}
+
 void
 sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out)
 {
@@ -104,7 +115,7 @@ sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out)
     assert(count >= 2 && count <= SL_POOLS_MAX);
     *out = pools[0];
     out->pool[0] = '\0';
-    out->node_type[0] = '\0';
+    out->node_type[0] = out->price_currency[0] = '\0';
     memcpy(out->accelerator.id, any_part, sizeof any_part);
     out->nodes = 0;
     out->accelerator.power_w = 0.0;
@@ -122,7 +133,7 @@ sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out)
         if (pool->accelerators_per_node < out->accelerators_per_node)
             out->accelerators_per_node = pool->accelerators_per_node;
         price += pool->nodes * pool->price_per_node_hour;
-        priced = priced && pool->price_per_node_hour > 0.0;
+        priced = priced && pool->price_per_node_hour > 0.0 && join_currency(pool, out);
         join_part(pool, (double)own / (double)accelerators, &out->accelerator);
     }
     for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "intake/documents/formats.h"
+#include "intake/host_lists.h"
 #include "json/writer.h"
 
 /* Numbers of a node by the names that specs and findings have in common. */
@@ -69,9 +70,13 @@ add_nodes(sl_findings *findings, const sl_node *pool, sl_found_host *host, const
         uint64_t count = 0;
         if (sl_node_kind(&entry) != SL_JSON_TEXT ||
             sl_node_as_text(&entry, &list, &ignored) != SL_OK || !sl_hosts_count(list, &count)) {
-            sl_findings_warn(findings, "odd_name", host->line, "hosts",
-                             "pool %.60s: hosts %zu is no name and no list of names: passed over",
-                             host->pool, i);
+            if (list != NULL && sl_hosts_too_many(list))
+                sl_host_list_left_out(findings, host->line, "hosts", list);
+            else
+                sl_findings_warn(
+                    findings, "odd_name", host->line, "hosts",
+                    "pool %.60s: hosts %zu is no name and no list of names: passed over",
+                    host->pool, i);
             continue;
         }
         named += count;

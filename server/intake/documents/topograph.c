@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "intake/documents/formats.h"
+#include "intake/host_lists.h"
 
 enum { NAMES_MAX = 1 << 13 }; /* a power of two */
 
@@ -97,6 +98,10 @@ take_nodes(reading *r, const sl_node *owner, const char *leaf, sl_errors *err)
         if (name == NULL)
             continue;
         const uint32_t line = sl_finder_line(&r->finder, name);
+        if (sl_hosts_too_many(name)) {
+            sl_host_list_left_out(r->findings, line, "nodes", name);
+            continue;
+        }
         if (!sl_hosts_count(name, &count)) {
             sl_findings_warn(r->findings, "odd_name", line, "nodes",
                              "\"%.60s\" is no host and no range of hosts: passed over", name);

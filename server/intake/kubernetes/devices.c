@@ -169,9 +169,9 @@ same_vendor(const char *a, const char *b)
 static bool
 names_accelerators(const char *resource)
 {
-    static const char *const words[] = {"gpu",   "npu",    "dcu",        "mlu",   "xpu",
-                                        "hpu",   "gcu",    "tpu",        "vcuda", "ascend",
-                                        "gaudi", "neuron", "accelerator"};
+    static const char *const words[] = {"gpu",   "npu",    "dcu",         "mlu",   "xpu",
+                                        "hpu",   "gcu",    "tpu",         "vcuda", "ascend",
+                                        "gaudi", "neuron", "accelerator", "mig-"};
 
     for (const char *at = resource; *at != '\0'; at++) {
         const bool begins = at == resource || !isalpha((unsigned char)at[-1]) || at[-1] == 'v';
@@ -210,9 +210,10 @@ warn_of_unread(const sl_kubernetes_node *node, const sl_facts *facts)
     }
 }
 
-/* A node has what its plugin lists, and lets be used what of that is healthy. */
+/* A node has what its plugin lists, and lets be used what of that is healthy. One that lets nothing
+ * be used is out of work by that alone, which read_state says; of others only some devices are. */
 static void
-warn_of_unhealthy(const sl_kubernetes_node *node)
+read_health(sl_kubernetes_node *node)
 {
     void *state = NULL;
     sl_node resource, usable;
@@ -221,14 +222,18 @@ warn_of_unhealthy(const sl_kubernetes_node *node)
     while (node->has_capacity && node->has_allocatable &&
            sl_node_next(&node->capacity, &state, &resource)) {
         if (strchr(resource.key, '/') == NULL || !names_accelerators(resource.key) ||
-            !sl_node_member(&node->allocatable, resource.key, &usable) ||
-            !sl_kubernetes_quantity(&resource, &has) || !sl_kubernetes_quantity(&usable, &lets) ||
-            lets >= has)
+            !sl_kubernetes_quantity(&resource, &has) || has <= 0)
             continue;
-        sl_findings_warn(node->findings, "unhealthy_devices", node->line, "allocatable",
-                         "%.60s has %.0f of %.60s and lets %.0f be used: the others are not "
-                         "healthy",
-                         node->name, has, resource.key, lets);
+        if (!sl_node_member(&node->allocatable, resource.key, &usable) ||
+            !sl_kubernetes_quantity(&usable, &lets))
+            lets = has; /* it does not say */
+        node->offered += has;
+        node->usable += lets;
+        if (lets < has)
+            sl_findings_warn(node->findings, "unhealthy_devices", node->line, "allocatable",
+                             "%.60s has %.0f of %.60s and lets %.0f be used: the others are not "
+                             "healthy",
+                             node->name, has, resource.key, lets);
     }
 }
 
@@ -252,7 +257,7 @@ sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
                          other.field[SL_FIELD_ACCELERATORS].place.path,
                          "%.60s offers devices of several kinds: the first counts", node->name);
     warn_of_unread(node, facts);
-    warn_of_unhealthy(node);
+    read_health(node);
     read_tpu_topology(node, facts);
 }
 

@@ -25,6 +25,7 @@ typedef struct sl_kubernetes_node {
     sl_node labels, capacity, allocatable;
     bool labelled, has_capacity, has_allocatable;
     sl_findings *findings;
+    double offered, usable; /* devices and slices of any vendor; filled by sl_kubernetes_devices */
     char accelerator[SL_KUBERNETES_TEXT_SIZE], slice[SL_KUBERNETES_TEXT_SIZE];
     char driver[SL_KUBERNETES_TEXT_SIZE], reason[2 * SL_KUBERNETES_TEXT_SIZE];
 } sl_kubernetes_node;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/host_lists.h"
 #include "intake/slurm/keys.h"
 #include "intake/slurm/slurm.h"
 
@@ -117,8 +118,7 @@ take_line(reading *r, const sl_slurm_keys *keys)
     const sl_code code =
         nodes == NULL ? give(r, "", &malformed) : sl_hosts_each(nodes, give, r, &malformed);
     if (code != SL_OK)
-        sl_findings_warn(r->findings, "malformed_hosts", keys->line, "NodeName",
-                         "\"%.60s\" is no list of hosts: it is left out", nodes);
+        sl_host_list_left_out(r->findings, keys->line, "NodeName", nodes);
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/host_lists.h"
 #include "intake/vgpu.h"
 #include "shardline/units.h"
 
@@ -544,9 +545,8 @@ sl_slurm_node_add(sl_slurm_nodes *nodes, const sl_slurm_node *node, sl_errors *e
     uint64_t count = 0;
 
     if (name != NULL && !sl_hosts_count(name, &count)) {
-        sl_findings_warn(nodes->findings, "malformed_hosts", node->item[SL_SLURM_NAME].line,
-                         node->paths[SL_SLURM_NAME],
-                         "\"%.60s\" is no list of hosts: it is left out", name);
+        sl_host_list_left_out(nodes->findings, node->item[SL_SLURM_NAME].line,
+                              node->paths[SL_SLURM_NAME], name);
         return SL_OK;
     }
     if (is_like_last(nodes, node)) {

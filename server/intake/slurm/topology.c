@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/host_lists.h"
 #include "intake/slurm/keys.h"
 #include "intake/slurm/slurm.h"
 
@@ -32,8 +33,7 @@ take_nodes(sl_findings *findings, const sl_slurm_keys *keys, const char *nodes, 
     }
     if (sl_hosts_count(nodes, &ignored))
         return sl_findings_add(findings, &host, NULL, err);
-    sl_findings_warn(findings, "malformed_hosts", keys->line, "Nodes",
-                     "\"%.60s\" is no list of hosts: it is left out", nodes);
+    sl_host_list_left_out(findings, keys->line, "Nodes", nodes);
     return SL_OK;
 }
 

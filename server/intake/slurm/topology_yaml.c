@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "intake/elements.h"
+#include "intake/host_lists.h"
 #include "intake/slurm/slurm.h"
 
 /* A file while its topologies are visited. */
@@ -34,8 +35,7 @@ take_part(reading *r, const sl_node *part, const char *leaf, const char *block, 
         return SL_OK;
     if (sl_hosts_count(nodes, &ignored))
         return sl_findings_add(r->findings, &host, NULL, err);
-    sl_findings_warn(r->findings, "malformed_hosts", line, "nodes",
-                     "\"%.60s\" is no list of hosts: it is left out", nodes);
+    sl_host_list_left_out(r->findings, line, "nodes", nodes);
     return SL_OK;
 }
 

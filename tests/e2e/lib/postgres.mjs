@@ -6,7 +6,7 @@
  *     await database.kill(); await database.start(); await database.stop();
  */
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cleanEnvironment, guard, run } from './processes.mjs';
 
@@ -45,10 +45,11 @@ export async function startPostgres({ fsync = false } = {}) {
     const options = { cwd: folder, env: cleanEnvironment({ HOME: folder }), ...account };
     const data = join(folder, 'data');
     // -QUIT lets the postmaster take its children along.
-    const dismiss = guard('kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"',
+    const dismiss = guard('pid="$(head -n 1 "$1/data/postmaster.pid")"; kill -QUIT "$pid"; kill -CONT "$pid"; rm -rf "$1"',
         [folder], { ...options, cwd: '/' });
     const socket = `-h ${folder} -p 5432 -U shardline`.split(' ');
 
+    let frozen = [];
     const cluster = {
         folder,
         url: `host=${folder} port=5432 dbname=shardline user=shardline`,
@@ -61,10 +62,28 @@ export async function startPostgres({ fsync = false } = {}) {
             ['stop', '-w', '-s', '-m', 'fast', '-D', data], options),
         /** As a power cut would end it. */
         async kill() {
-            const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
-                .map(Number);
+            const pid = await postmaster(data);
             process.kill(pid, 'SIGKILL');
             await gone(pid);
+        },
+        /** It stands still, as a machine whose disk hangs: connections stay, and nothing answers. */
+        async freeze() {
+            frozen = [await postmaster(data)];
+            process.kill(frozen[0], 'SIGSTOP'); // starts no child from here on
+            for (const child of await childrenOf(frozen[0])) {
+                frozen.push(child);
+                process.kill(child, 'SIGSTOP');
+            }
+        },
+        /** It goes on where it stood. */
+        thaw() {
+            for (const pid of frozen.splice(0)) {
+                try {
+                    process.kill(pid, 'SIGCONT');
+                } catch {
+                    // it ended meanwhile
+                }
+            }
         },
         query: async (sql) => (await must(join(BIN, 'psql'),
             [...socket, '-d', 'shardline', '-XAtc', sql], options)).trim(),
@@ -72,6 +91,7 @@ export async function startPostgres({ fsync = false } = {}) {
         async stop() {
             if (!existsSync(folder))
                 return;
+            cluster.thaw();
             await run(join(BIN, 'pg_ctl'), ['stop', '-w', '-s', '-m', 'immediate', '-D', data],
                 options);
             await rm(folder, { recursive: true, force: true });
@@ -88,6 +108,19 @@ export async function startPostgres({ fsync = false } = {}) {
         throw error;
     }
     return cluster;
+}
+
+const postmaster = async (data) => Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+
+async function childrenOf(parent) {
+    const found = [];
+    for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+        // Behind the name of the program, which may hold anything: the state and the parent.
+        const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+        if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent)
+            found.push(Number(name));
+    }
+    return found;
 }
 
 /** The postmaster is no child of ours, so all that can be done is to look for it. */
