@@ -33,7 +33,8 @@ function questionsOf(of, fixed) {
 async function ask({ own, others }, signal) {
     const [mine, rest] = /** @type {Api.StrategyComparison[]} */ (
         await Promise.all([postComparison(own, signal), postComparison(others, signal)]));
-    return { ...rest, strategies: [...mine.strategies, ...rest.strategies] };
+    const given = mine.strategies.map((strategy) => ({ ...strategy, change: { parallelism: own.parallelism } }));
+    return { ...rest, strategies: [...given, ...rest.strategies] };
 }
 
 /**

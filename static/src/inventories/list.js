@@ -6,6 +6,7 @@ import { listInventories, readSpec } from "../state/api-inventories.js";
 import { changed, place } from "../state/look.js";
 import { asProblem } from "../state/store.js";
 import { exact } from "../units.js";
+import { many } from "../words.js";
 import { Check } from "../widgets/check.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Plain } from "../widgets/plain.js";
@@ -15,7 +16,7 @@ import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
 import { expand } from "./names.js";
 import { knownName } from "./pools.js";
-import { age, many, named, reasonOf } from "./words.js";
+import { age, named, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
 /** @typedef {{item: Api.InventoryItem, inventory: Api.Inventory, guesses: number, problem: any}} Row  inventory: null until it has come */

@@ -4,7 +4,7 @@
  */
 import { html } from "../html.js";
 import { answer } from "../state/store.js";
-import { digits, percent, seconds } from "../units.js";
+import { digits, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Export } from "../widgets/export.js";
@@ -13,6 +13,7 @@ import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.j
 import { timeData } from "./exported.js";
 import { Figure } from "./figure.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
+import { Help } from "../widgets/words.js";
 
 const BAR_PX = 14;
 
@@ -110,7 +111,7 @@ export function Waterfall() {
     const steps = stepsOf(time);
     return html`
         <${Panel} title="Where the time goes" id="waterfall" head=${html`
-            <p class="key">one step, ${seconds(time.step_s)}; indented: parts of both above</p>
+            <p class="key">indented: parts of both above</p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
             <div class="falls"><${Plain} label="Step time by term. Indented rows are parts of the two rows above them."
                 columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}
@@ -127,5 +128,6 @@ export function Waterfall() {
                     </tr>
                 </tfoot>
             <//></div>
+            <p class="key"><${Help} of="waterfall" /></p>
         <//>`;
 }
