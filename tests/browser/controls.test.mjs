@@ -91,3 +91,13 @@ describe('the list of keys', () => {
         });
     });
 });
+
+describe('a price', () => {
+    it('has the currency that is listed, or is in that of the reader', async () => {
+        for (const [cluster, currency] of [['{"node_type":"aws-p5.48xlarge"}', 'USD'], ['{"price_per_node_hour":98.5}', 'in your currency']]) {
+            const { tab } = await openPlan(browser, server, `${DENSE}&tokens=1000000000&extra=${encodeURIComponent(`{"cluster":${cluster}}`)}`);
+            await becomes(() => seen(tab.page.getByTestId('cost').locator('.tile-note')).then((text) => text.endsWith(`per node and hour, ${currency}`)), true, currency);
+            await tab.close();
+        }
+    });
+});

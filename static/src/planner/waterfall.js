@@ -13,7 +13,6 @@ import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.j
 import { timeData } from "./exported.js";
 import { Figure } from "./figure.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
-import { Help } from "../widgets/words.js";
 
 const BAR_PX = 14;
 
@@ -128,6 +127,6 @@ export function Waterfall() {
                     </tr>
                 </tfoot>
             <//></div>
-            <p class="key"><${Help} of="waterfall" /></p>
+            <p class="key">The first row counts causal attention, MFU at the end all scores. Headlines round to their range.</p>
         <//>`;
 }
