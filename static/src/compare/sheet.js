@@ -60,9 +60,10 @@ function Label({ row }) {
  * @param {{title: string, rows: Row[]}[]} props.parts
  * @param {number} [props.base]   number of the column that the others are held against, -1 for none
  * @param {boolean} [props.onlyDifferent]
+ * @param {boolean} [props.cards]  as of a table
  * @param {any} [props.children]  beside the tools of the table
  */
-export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = false, children }) {
+export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = false, cards, children }) {
     const rows = parts.flatMap(({ title, rows: all }) => {
         const shown = onlyDifferent ? all.filter(({ differs }) => differs) : all;
         return shown.length === 0 ? [] : [{ key: `part ${title}`, section: title }, ...shown];
@@ -84,7 +85,7 @@ export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = 
         <div class="sheet">
             <div class="commands">${children}<span class="muted" role="status">${count} rows</span>
                 <${TableTools} rows=${rows} columns=${[named, ...others]} file=${file} /></div>
-            <${Table} cards label=${label} columns=${[named, ...others]} rows=${rows} keyOf=${({ key }) => key}
+            <${Table} cards=${cards} label=${label} columns=${[named, ...others]} rows=${rows} keyOf=${({ key }) => key}
                 more=${(/** @type {Row} */ { words, cells, differs }) => ({ class: words && cells.some(({ text }) => text.length > MOST_BOLD) ? "words" : "", "data-differs": differs })} />
         </div>`;
 }

@@ -76,7 +76,7 @@ function Methods({ methods }) {
     const rows = ["definition", "how_it_works", "kept", "lost", "source"].map((of) =>
         ({ ...wordsRow(columns, of, titled("criteria", of), ({ estimate }) => estimate[of]), differs: false }));
     return html`
-        <${Sheet} label="Methods in words" file="shardline-methods" parts=${[{ title: "The methods", rows }]}
+        <${Sheet} cards label="Methods in words" file="shardline-methods" parts=${[{ title: "The methods", rows }]}
             columns=${methods.map(({ name }) => ({ key: name, title: called("ways", name), head: html`<b>${called("ways", name)}</b>` }))} />`;
 }
 

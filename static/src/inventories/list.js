@@ -177,9 +177,9 @@ function Nothing() {
     const filtered = ["q", "bad", "gone", "cursor"].some((name) => place.value[name] !== undefined);
     if (filtered) return html`<p>No inventory is like that.</p>`;
     return html`
-        <div class="empty"><h2>No inventory yet</h2>
+        <div class="empty"><h2>No inventory is stored</h2>
             <p><${Help} of="bring" /></p>
-            <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
+            <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//><${Go} where=${{ gone: "1" }}>Look for deleted ones<//></p></div>`;
 }
 
 /** @param {{filter: Record<string, string>}} props */
