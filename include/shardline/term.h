@@ -134,6 +134,10 @@ const sl_term_info *sl_term_describe(sl_term_id id);
 /** What a memory term is among those of its name, in few words. */
 const char *sl_term_what(sl_term_id id);
 
+/** What sentences call a term where that is not its name: as the page does
+ * (static/src/widgets/terms.js); otherwise its name. */
+const char *sl_term_words(sl_term_id id);
+
 /** Place of the input of that name; input_count where a term has none. */
 uint32_t sl_term_find(const sl_term *term, const char *name);
 

@@ -1,5 +1,14 @@
-/** Settings whose values say little by themselves, as a reader would say them. */
+/** What the service names, as a reader would say it: names, counts, and settings whose values say little by themselves. */
 import { exact, gigabytes, percent, scaled } from "./units.js";
+
+/** A name of the service as words. @param {string} name */
+export const wordsOf = (name) => name.replaceAll("_", " ");
+
+/** The name of what a pointer leads to. @param {string} pointer */
+export const leafOf = (pointer) => pointer.slice(pointer.lastIndexOf("/") + 1);
+
+/** @param {number} count @param {string} word */
+export const many = (count, word) => `${exact(count)} ${word}${count === 1 ? "" : "s"}`;
 
 const STATES = { optimizer: "optimizer states", parameters: "parameters", activations: "activations" };
 /** @type {Record<string, string>} */
@@ -17,7 +26,7 @@ function offloaded(places) {
  * @param {{mode: string, method?: string, layers?: number, modules?: string[]}} recompute  the object; a word has a control of its own
  */
 function recomputed({ mode, method, layers, modules }) {
-    if (mode === "modules") return `recompute ${modules.map((name) => name.replaceAll("_", " ")).join(", ")}`;
+    if (mode === "modules") return `recompute ${modules.map(wordsOf).join(", ")}`;
     return method === "block" ? `recompute the first ${layers} blocks of each chunk`
         : `recompute all blocks, ${layers} at a time`;
 }
@@ -50,7 +59,7 @@ const SPOKEN = {
     "/workload/adapter": adapted,
     "/workload/offload": offloaded,
     "/workload/recompute": recomputed,
-    "/cluster/nodes": (nodes) => `${exact(nodes)} node${nodes === 1 ? "" : "s"}`,
+    "/cluster/nodes": (nodes) => many(nodes, "node"),
 };
 
 /**
@@ -61,3 +70,13 @@ export function spoken(pointer, value, unit = "GiB") {
     const plain = !pointer.startsWith("/cluster/") && (value === null || typeof value !== "object");
     return plain || !(pointer in SPOKEN) ? "" : SPOKEN[pointer](value, unit);
 }
+
+/** A value by itself. @param {any} value @returns {string} */
+export function plainWords(value) {
+    if (typeof value === "number") return exact(value);
+    if (value === null || typeof value !== "object") return { true: "on", false: "off", null: "open" }[String(value)] ?? wordsOf(value);
+    return Object.entries(value).map(([name, member]) => (Array.isArray(value) ? "" : `${wordsOf(name)} `) + plainWords(member)).join(", ");
+}
+
+/** A member of a request without a control of its own. @param {string} pointer @param {any} value @param {"GiB" | "GB"} [unit] */
+export const memberWords = (pointer, value, unit) => spoken(pointer, value, unit) || `${wordsOf(leafOf(pointer))} ${plainWords(value)}`;

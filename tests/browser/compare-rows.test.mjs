@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pinOf, planOfPin, pinParts, pins, readPins, MOST_PINS } from '../../static/src/state/pins.js';
 import { applyPatch, emptyPlan, requestOf } from '../../static/src/state/plan.js';
-import { toldMembers } from '../../static/src/state/cut.js';
+import { degreesOf, toldMembers } from '../../static/src/state/cut.js';
 import { csvOf, directionOf, inOrder, nextSort, sorted, tsvOf } from '../../static/src/widgets/rows.js';
 
 describe('a pin', () => {
@@ -40,6 +40,11 @@ describe('a pin', () => {
 });
 
 describe('a cut', () => {
+    it('is told with its chunks, and with sequence parallelism where there is something to split', () => {
+        assert.deepEqual(degreesOf({ tensor: 8, sequence: true, pipeline: 4, virtual_pipeline: 2, data: 4 }), ['TP8', 'PP4', 'VPP2', 'DP4', 'SP']);
+        assert.deepEqual(degreesOf({ tensor: 1, sequence: true }), []);
+    });
+
     it('leaves unsaid what a request means without it', () => {
         const full = { tensor: 1, virtual_pipeline: 1, schedule: '1f1b', context: 1, expert: 1, expert_tensor: 1, data: 8, zero_stage: 3, shard_group: null };
         assert.deepEqual(toldMembers(full), { tensor: 1, virtual_pipeline: 1, zero_stage: 3 });

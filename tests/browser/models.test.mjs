@@ -18,6 +18,7 @@ let hub;
 before(async () => {
     hub = await startHub({ repositories: {
         'org/small': { files: { 'config.json': llama } }, 'org/experts': { files: { 'config.json': experts } },
+        'org/fp8': { files: { 'config.json': { ...llama, quantization_config: { quant_method: 'fp8', fmt: 'e4m3', activation_scheme: 'dynamic', weight_block_size: [128, 128] } } } },
     } });
     [browser, server] = await Promise.all([launch(), startServer({ hub })]);
 });
@@ -50,6 +51,18 @@ async function opened(path) {
 }
 
 describe('one model', () => {
+    it('in fp8 has tensors of that size, and their layers by the number of their name', async () => {
+        const { tab, page, map } = await opened('/?page=models&p.a=org/fp8&p.find=*.3.*q_proj*');
+        const [{ name, shape, dtype }] = map.tensors;
+        assert.match(dtype, /^fp8/);
+        const cells = page.getByTestId('tensors').locator('tbody tr').filter({ hasText: name }).locator('td');
+        assert.equal(await seen(cells.first()), '3');
+        await cells.last().locator('.num').click();
+        await becomes(async () => (await seen(page.locator('.popover-value'))).includes((shape[0] * shape[1]).toLocaleString('en-US')), true);
+        await tab.expectClean();
+        await tab.close();
+    });
+
     it('shows what the service knows, and every number says what it counts', async () => {
         const { tab, page, model } = await opened('/?page=models');
         assert.deepEqual(await fact(page, 'Architecture'), ['LlamaForCausalLM']);

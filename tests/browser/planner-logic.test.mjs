@@ -1,5 +1,6 @@
 /** What the planner works out without a page: digits, letters, bands, next parts, files, launchers, clocks. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { accelerate } from '../../static/src/launch/accelerate.js';
 import { deepspeed } from '../../static/src/launch/deepspeed.js';
@@ -16,6 +17,8 @@ import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
 import { borneOut, change, count, grouped, inUnit, ofAnySize, percent, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
+import { lookOf, MEMORY_TERMS, TIME_TERMS } from '../../static/src/widgets/terms.js';
+import { many, memberWords } from '../../static/src/words.js';
 
 describe('a verdict', () => {
     it('is narrow where the interval of the peak reaches beyond the device', () => {
@@ -102,6 +105,31 @@ describe('units', () => {
 
     it('of a change are a share, a factor, or none where it is noise', () => {
         assert.deepEqual([1, 1.0004, 1.001, 0.9, 3].map((now) => change(now, 1)), ['same', 'same', '+0.1 %', '−10.0 %', '×3.00']);
+    });
+});
+
+describe('names', () => {
+    it('of terms are those of the sentences of the service, and no others', () => {
+        const source = readFileSync(new URL('../../server/engine/answer/terms.c', import.meta.url), 'utf8');
+        const named = new Map([...source.matchAll(/\[(SL_TERM_\w+)\] =\s*\{"(\w+)"/g)].map(([, id, name]) => [id, name]));
+        const said = new Map([...source.matchAll(/case (SL_TERM_\w+):\s*return "([^"]+)";/g)].map(([, id, words]) => [id, words]));
+        const ids = [...named.keys()];
+        assert.ok(said.size > 5 && [...said.keys()].every((id) => named.has(id)));
+        for (const [id, name] of ids.slice(0, ids.indexOf('SL_TERM_OVERHEAD') + 1).map((one) => [one, named.get(one)])) {
+            const looks = ids.indexOf(id) < ids.indexOf('SL_TERM_FORWARD') ? MEMORY_TERMS : TIME_TERMS;
+            assert.equal(said.get(id) ?? name.replaceAll('_', ' '), lookOf(looks, name).label.toLowerCase(), id);
+        }
+    });
+
+    it('of members of a request are words, whatever they hold', () => {
+        for (const [pointer, value, words] of [['/workload/compile', true, 'compile on'], ['/parallelism/context_kind', 'all_gather', 'context kind all gather'],
+            ['/parallelism/overlap', { grad_reduce: true, tensor: 'bulk' }, 'overlap grad reduce on, tensor bulk'], ['/parallelism/pipeline_layout', [10, 12], 'pipeline layout 10, 12'],
+            ['/workload/dropout', null, 'dropout open'], ['/cluster/memory_bytes', 2 ** 30, 'memory 1.0 GiB']])
+            assert.equal(memberWords(pointer, value), words);
+    });
+
+    it('of counts are singular for one', () => {
+        assert.deepEqual([0, 1, 1200].map((count) => many(count, 'node')), ['0 nodes', '1 node', '1,200 nodes']);
     });
 });
 

@@ -41,7 +41,7 @@ describe('a request as a plan', () => {
         assert.deepEqual(requestOf(plan), { model: { hub: 'a/b' }, cluster: { inventory: 'x', nodes: 1 },
             workload: { kind: 'pretraining', framework: 'fsdp1', sequence_length: 8, global_batch_size: 4, micro_batch_size: 1, precision: 'bf16',
                 recompute: { mode: 'modules', modules: ['mlp'] } },
-            parallelism: { tensor: 1, sequence: false, pipeline: 1, virtual_pipeline: 1, context: 1, expert: 1, zero_stage: 3, data: 'auto' } });
+            parallelism: { tensor: 1, pipeline: 1, virtual_pipeline: 1, context: 1, expert: 1, zero_stage: 3, data: 'auto' } });
         assert.deepEqual(open.map(({ key }) => key), ['nodes', 'microBatch', 'zero']);
     });
 });

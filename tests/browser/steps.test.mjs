@@ -79,7 +79,7 @@ describe('a change of the plan', () => {
         assert.equal(words({ tensor: 4, sequence: false }), 'tensor 2 → 4, sequence parallel on → off');
         assert.equal(words({ tensor: 4, sequence: false, pipeline: 2, zero: 0 }), 'tensor 2 → 4, sequence parallel on → off and 2 more');
         assert.equal(words({ hub: 'a/b', example: '' }), 'model a/b');
-        assert.equal(words({ config: {}, example: '' }), 'model a pasted config');
+        assert.equal(words({ config: {}, example: '' }), 'model pasted config.json');
         assert.equal(words({ recompute: '' }), 'recompute selective → unknown');
         const aside = { extra: { workload: { offload: { optimizer: 'cpu' } } } };
         assert.equal(words(aside), 'optimizer states in host memory');

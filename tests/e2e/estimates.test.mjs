@@ -457,6 +457,26 @@ test('the choices name the ranks that can share experts, and one where there are
     assert.equal(refused.status, 422);
 });
 
+test('the choices of tensor leave open what one rank leaves unsaid: experts are reached beside it', async () => {
+    const parallelism = { tensor: 1, expert: 2, data: 'auto' };
+    const { json } = await client.post(`${path}:choices`, estimate({ config: mixtral, parallelism }));
+    const { tensor } = json.choices;
+    assert.ok(tensor.includes(2), tensor.join());
+    for (const value of tensor) {
+        const accepted = await ask({ config: mixtral, parallelism: { ...parallelism, tensor: value } });
+        assert.equal(accepted.status, 200, `tensor ${value}: ${accepted.text}`);
+    }
+    const off = await client.post(`${path}:choices`, estimate({ config: mixtral, parallelism: { ...parallelism, sequence: false } }));
+    assert.deepEqual(off.json.choices.tensor, [1]);
+});
+
+test('a length that tensor or context does not divide is answered with the nearest that both do', async () => {
+    const refused = (parallelism) => ask({ workload: { sequence_length: 8191 }, parallelism: { data: 'auto', ...parallelism } })
+        .then(({ json }) => json.errors.map(({ hint }) => hint));
+    assert.deepEqual(await refused({ tensor: 2, sequence: true }), ['false, or sequence_length 8192']);
+    assert.deepEqual(await refused({ tensor: 1, context: 2 }), ['1, or sequence_length 8192']);
+});
+
 test('the catalogue lists what an estimate accepts', async () => {
     const { json } = await client.get('/api/v1/accelerators');
     assert.equal(json.next_cursor, null);

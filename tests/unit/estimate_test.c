@@ -79,8 +79,8 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 2046;
     expect_fault(&q, "not_divisible", "/parallelism/context",
-                 "1");   /* 3 divides the sequence, not 8 */
-    q = gpt_question(1); /* 16 heads, 8 of a tensor rank */
+                 "1, or sequence_length 2048"); /* 3 divides the sequence, not 8 */
+    q = gpt_question(1);                        /* 16 heads, 8 of a tensor rank */
     q.plan.tensor = 2;
     q.plan.context = 16;
     q.plan.context_kind = SL_CONTEXT_EXCHANGE;

@@ -220,7 +220,7 @@ binding_sentence(const sl_estimate *estimate, char *out, size_t size)
     const sl_memory *const memory = &estimate->memory;
     const sl_time *const time = &estimate->time;
     char name[48];
-    spell(sl_term_describe(term->id)->name, name, sizeof name);
+    spell(sl_term_words(term->id), name, sizeof name);
     if (sl_text_equal(estimate->binding_limit, "memory")) {
         const sl_rank_memory *const rank = &memory->ranks[memory->binding];
         const double needed = (double)rank->device_total_bytes / SL_GIB_BYTES;

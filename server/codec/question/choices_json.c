@@ -126,11 +126,15 @@ sequence_write(sl_writer *writer, const trial *t)
 }
 
 static void
-degrees_write(sl_writer *writer, const sl_question *question)
+degrees_write(sl_writer *writer, const trial *t)
 {
     for (uint32_t field = 0; field < SL_CHOICE_COUNT; field++) {
         uint64_t values[SL_CHOICES_MAX];
-        const uint32_t count = sl_question_choices(question, (sl_choice)field, values);
+        sl_question question = t->base;
+        /* One rank has nothing to split: at more, what was left out is open. */
+        if (field == SL_CHOICE_TENSOR && !t->request->sequence_said)
+            question.unknown |= SL_UNKNOWN_SEQUENCE;
+        const uint32_t count = sl_question_choices(&question, (sl_choice)field, values);
         sl_write_key(writer, sl_choice_names[field]);
         sl_write_array(writer);
         for (uint32_t i = 0; i < count; i++)
@@ -154,7 +158,7 @@ sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl
     sl_put_bool(writer, "valid", t.base_valid);
     sl_write_key(writer, "choices");
     sl_write_object(writer);
-    degrees_write(writer, &t.base);
+    degrees_write(writer, &t);
     sequence_write(writer, &t);
     words_write(writer, &t, "recompute", &sl_recompute_names, SL_RECOMPUTE_WORDS,
                 recompute_is_legal);

@@ -16,6 +16,7 @@ enum { VALUE_BYTES = 48, BROKEN_BYTES = 120 };
 /* One name of the vocabulary on both sides: several terms may share it. */
 typedef struct difference {
     const char *name;
+    const char *words;
     double own, best;
 } difference;
 
@@ -35,7 +36,7 @@ add_term(differences *out, sl_term_id id, double own, double best)
     while (i < out->count && !sl_text_equal(out->list[i].name, name))
         i++;
     if (i == out->count)
-        out->list[out->count++] = (difference){.name = name};
+        out->list[out->count++] = (difference){.name = name, .words = sl_term_words(id)};
     out->list[i].own += own;
     out->list[i].best += best;
 }
@@ -128,7 +129,7 @@ slower_say(const sl_review_why *why, char out[SL_SEARCH_SENTENCE_BYTES])
                              "It is as good as the best in every term of time.");
         return;
     }
-    sl_spell(largest->name, name, sizeof name);
+    sl_spell(largest->words, name, sizeof name);
     if (more_s > 0.0)
         (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
                              "Its step takes %s s, %.1f %% more than the best's; the largest "
@@ -158,7 +159,7 @@ larger_say(const sl_review_why *why, char out[SL_SEARCH_SENTENCE_BYTES])
                              lacks / SL_GIB_BYTES);
         return;
     }
-    sl_spell(largest->name, name, sizeof name);
+    sl_spell(largest->words, name, sizeof name);
     (void)sl_text_format(out, SL_SEARCH_SENTENCE_BYTES,
                          "It does not fit: the fullest device lacks %.2f GiB; beside the best the "
                          "largest difference is %s, %.2f GiB more.",

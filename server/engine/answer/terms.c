@@ -481,3 +481,26 @@ sl_term_what(sl_term_id id)
     assert(id >= 0 && id < SL_TERM_FORWARD);
     return whats[id];
 }
+
+const char *
+sl_term_words(sl_term_id id)
+{
+    switch (id) {
+    case SL_TERM_OPTIMIZER_STATES:
+        return "optimizer states";
+    case SL_TERM_CONTEXT:
+        return "device context";
+    case SL_TERM_LAUNCH:
+        return "waiting for the host";
+    case SL_TERM_ACTIVATION_OFFLOAD:
+        return "activations to the host and back";
+    case SL_TERM_BUBBLE:
+        return "pipeline bubble";
+    case SL_TERM_OPTIMIZER_STEP:
+        return "optimizer step";
+    case SL_TERM_OVERHEAD:
+        return "overhead and slowest rank";
+    default:
+        return sl_term_describe(id)->name;
+    }
+}

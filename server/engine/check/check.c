@@ -108,7 +108,8 @@ check_tensor(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/sequence",
                        "tensor must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)question->workload.sequence_length, plan->tensor);
-        sl_hint(err, "false");
+        sl_hint(err, "false, or sequence_length %llu",
+                (unsigned long long)sl_nearest_length(question->workload.sequence_length, plan));
     }
     return code;
 }

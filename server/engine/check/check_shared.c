@@ -48,6 +48,16 @@ check_exchange(const sl_question *question, sl_errors *err)
     return code;
 }
 
+uint64_t
+sl_nearest_length(uint64_t length, const sl_plan *plan)
+{
+    const uint64_t unit =
+        (uint64_t)plan->tensor * (plan->context > 1 ? 2 * (uint64_t)plan->context : 1);
+    const uint64_t below = length / unit * unit;
+
+    return below > 0 && 2 * (length - below) < unit ? below : below + unit;
+}
+
 sl_code
 sl_check_context(const sl_question *question, sl_errors *err)
 {
@@ -87,10 +97,12 @@ sl_check_context(const sl_question *question, sl_errors *err)
      * Megatron cuts two for those as well. */
     const bool whole =
         framework == SL_FRAMEWORK_DEEPSPEED && plan->context_kind == SL_CONTEXT_EXCHANGE;
-    if (s % (whole ? plan->context : 2ull * plan->context) != 0)
+    if (s % (whole ? plan->context : 2ull * plan->context) != 0) {
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "%s must divide the %llu positions of a sequence, got %u",
                        whole ? "context" : "2 x context", (unsigned long long)s, plan->context);
+        sl_hint(err, "or sequence_length %llu", (unsigned long long)sl_nearest_length(s, plan));
+    }
     if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
         const sl_code exchange = check_exchange(question, err);
         code = code == SL_OK ? exchange : code;
@@ -152,8 +164,8 @@ sl_check_experts(const sl_question *question, sl_errors *err)
         const bool splits = positions % plan->tensor == 0;
         code = sl_fail(err, SL_E_RANGE, "needs_sequence",
                        splits ? "/parallelism/sequence" : "/parallelism/tensor",
-                       "megatron deals experts out beside tensor parallelism only where sequence "
-                       "parallelism is on");
+                       "beside tensor parallelism Megatron shares experts out only with sequence "
+                       "parallelism on");
         if (splits)
             sl_hint(err, "true");
         else

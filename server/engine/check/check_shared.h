@@ -14,4 +14,8 @@ sl_code sl_check_context(const sl_question *question, sl_errors *err) SL_MUST_CH
 /** expert and expert_tensor: no_experts, not_modelled, not_divisible. */
 sl_code sl_check_experts(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
+/** The nearest length of a sequence whose positions tensor divides, and context in pairs;
+ * of two the longer [tokens]. */
+uint64_t sl_nearest_length(uint64_t length, const sl_plan *plan);
+
 #endif

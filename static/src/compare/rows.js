@@ -8,8 +8,8 @@
  *            write: (value: number) => string, signed: boolean, cells: Cell[]}} Row
  *          better: 1 where more is; signed: a difference is written as an amount, not as a share
  */
-import { EXAMPLES } from "../state/examples.js";
-import { FIELDS } from "../state/fields.js";
+import { modelName } from "../state/plan.js";
+import { FIELDS, valueWords } from "../state/fields.js";
 import { memorySize } from "../state/prefs.js";
 import { symbolsOf } from "../planner/ranks.js";
 import { lasting, offBy } from "../planner/spread.js";
@@ -17,12 +17,9 @@ import { digits, percent, scaled, seconds, shortCount } from "../units.js";
 import { formulaOf } from "../widgets/explain.js";
 import { fitText } from "../widgets/fit.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { bindingWords, partName, unitOf, valueAt, wordsOf, writerOf } from "../widgets/values.js";
+import { bindingWords, fullestOf, partName, unitOf, valueAt, writerOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
-import { spoken } from "../words.js";
-
-/** @param {string} pointer */
-const leafOf = (pointer) => pointer.slice(pointer.lastIndexOf("/") + 1);
+import { leafOf, plainWords, spoken, wordsOf } from "../words.js";
 
 /** @typedef {[string, (1 | 0 | -1)?, ((value: number) => string)?, ((estimate: any) => (value: number) => string)?]} Figure
  *          pointer, which way is better, how it is written unless its name says it, or by which estimate it is of */
@@ -109,19 +106,10 @@ export function known({ title, rows }) {
     return { title, rows: rows.filter(({ cells }) => cells.some(({ text }) => text !== "–")) };
 }
 
-/** @param {Api.Estimate} estimate */
-const bindingRank = ({ memory }) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
-
 /** Volume of each collective. @param {Shown[]} columns */
 export function trafficRows(columns) {
     return termRows(columns, new Map(), "bytes_per_step", ({ communication }) => (communication ?? []).map((/** @type {Api.Communication} */ item) =>
         ({ ...item, ...item.explain.bytes_per_step, parts: item.explain, name: wordsOf(`${item.group} ${item.collective}, ${item.level}`) })));
-}
-
-/** @param {import("../state/plan.js").Plan} plan */
-function modelName({ config, example, hub, revision }) {
-    if (config !== null) return "pasted config.json";
-    return EXAMPLES.get(example)?.title ?? (revision === "" ? hub : `${hub} at ${revision}`);
 }
 
 const MODEL_FIELDS = ["hub", "revision", "example"];
@@ -133,7 +121,7 @@ const CLUSTER_FIELDS = ["accelerator", "perNode", "inventory", "pool"];
  */
 function settingText(field, { plan, estimate }) {
     const value = plan[field.key];
-    if (field.type === "flag") return value ? "on" : "off";
+    if (field.type === "flag") return valueWords(field, value);
     if (!field.optional || (value !== "" && value !== 0)) return typeof value === "number" ? shortCount(value) : String(value);
     const came = valueAt(estimate?.resolved, field.pointer);
     return came === undefined || came === null ? "left open" : `left open: ${String(came)}`;
@@ -151,7 +139,7 @@ function settingRows(columns) {
     const extraText = (pointer, plan) => {
         const value = valueAt(plan.extra, pointer);
         if (value === undefined) return null;
-        return spoken(pointer, value) || (typeof value === "object" ? JSON.stringify(value) : String(value));
+        return spoken(pointer, value) || plainWords(value);
     };
     return [
         wordsRow(columns, "model", "Model", ({ plan }) => modelName(plan)),
@@ -185,8 +173,8 @@ export function partsOf(columns) {
         { title: "Throughput and cost", rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
         { title: "Settings", rows: settingRows(columns) },
         { title: "Memory of the fullest device", rows: [
-            wordsRow(columns, "role", "Which", ({ estimate }) => (estimate ? bindingRank(estimate).role : null)),
-            ...termRows(columns, MEMORY_TERMS, "bytes", (estimate) => bindingRank(estimate).terms)] },
+            wordsRow(columns, "role", "Which", ({ estimate }) => (estimate ? fullestOf(estimate.memory).role : null)),
+            ...termRows(columns, MEMORY_TERMS, "bytes", (estimate) => fullestOf(estimate.memory).terms)] },
         { title: "Time of a step", rows: [
             ...termRows(columns, TIME_TERMS, "seconds", ({ time }) => time.terms), ...figures(IDLE)] },
         { title: "Sent and received by a device in a step", rows: trafficRows(columns) },

@@ -33,7 +33,8 @@ function questionsOf(of, fixed) {
 async function ask({ own, others }, signal) {
     const [mine, rest] = /** @type {Api.StrategyComparison[]} */ (
         await Promise.all([postComparison(own, signal), postComparison(others, signal)]));
-    return { ...rest, strategies: [...mine.strategies, ...rest.strategies] };
+    const given = mine.strategies.map((strategy) => ({ ...strategy, change: { parallelism: own.parallelism } }));
+    return { ...rest, strategies: [...given, ...rest.strategies] };
 }
 
 /**
@@ -89,7 +90,7 @@ function Columns({ answer }) {
     const asked = shown.findIndex(({ name }) => name === said("base"));
     const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
     return html`
-        <${Sheet} label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
+        <${Sheet} cards label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
             columns=${shown.map((one, at) => ({ key: one.name, title: called("ways", one.name),
                 head: html`<${Head} strategy=${one} recommended=${one.name === recommendation.strategy} isBase=${at === base} />` }))}>
             <span role="radiogroup" aria-label="Strategies shown">

@@ -12,7 +12,7 @@ import { figureRow, known, termRows, trafficRows, wordsRow } from "./rows.js";
 export function cutOfStrategy({ resolved, change }) {
     if (!resolved) return "";
     const recompute = change.workload?.recompute;
-    return [...degreesOf(resolved), `ZeRO ${resolved.zero_stage}`, `MB${resolved.micro_batch_size}`,
+    return [...degreesOf({ ...change.parallelism, ...resolved }), `ZeRO ${resolved.zero_stage}`, `MB${resolved.micro_batch_size}`,
         ...(recompute ? [`recompute ${dimensionValue("recompute", recompute)}`] : [])].join(" ");
 }
 

@@ -7,14 +7,12 @@ import { Swatch } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { StackedBars } from "../widgets/stack.js";
 import { isTransient } from "../widgets/terms.js";
+import { fullestOf } from "../widgets/values.js";
 import { FigureTable } from "./table.js";
-
-/** The rank that fills first stands for all. @param {Api.Memory} memory */
-const fullest = (memory) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
 /** @param {{list: import("./state.js").Shown[]}} props */
 function Plot({ list }) {
-    const ranks = list.map(({ estimate }) => fullest(estimate.memory));
+    const ranks = list.map(({ estimate }) => fullestOf(estimate.memory));
     const usable = list[0].estimate.memory.usable_bytes ?? 0;
     const most = Math.max(...ranks.map(totalOf));
     return html`
@@ -41,5 +39,5 @@ export function Bars({ list, figures }) {
             <li><${Swatch} tone="grey" />stays</li><li><${Swatch} tone="grey" hatched />comes and goes</li></ul>
         <${Plot} list=${list} />
         <${FigureTable} label="Memory of the fullest GPU by term, then figures of the step" head=${units.value} list=${list} figures=${figures}
-            first=${linesOf(list, list.map(({ estimate }) => fullest(estimate.memory)))} />`;
+            first=${linesOf(list, list.map(({ estimate }) => fullestOf(estimate.memory)))} />`;
 }

@@ -12,7 +12,8 @@ import { alike } from "../widgets/rows.js";
 import { expand, shortOf } from "./names.js";
 import { valueOf } from "../widgets/values.js";
 import { called } from "../widgets/words.js";
-import { labelOf, many } from "./words.js";
+import { labelOf } from "./words.js";
+import { many } from "../words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
 export const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];

@@ -6,6 +6,7 @@ import { listInventories, readSpec } from "../state/api-inventories.js";
 import { changed, place } from "../state/look.js";
 import { asProblem } from "../state/store.js";
 import { exact } from "../units.js";
+import { many } from "../words.js";
 import { Check } from "../widgets/check.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Plain } from "../widgets/plain.js";
@@ -15,7 +16,7 @@ import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
 import { expand } from "./names.js";
 import { knownName } from "./pools.js";
-import { age, many, named, reasonOf } from "./words.js";
+import { age, named, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
 /** @typedef {{item: Api.InventoryItem, inventory: Api.Inventory, guesses: number, problem: any}} Row  inventory: null until it has come */
@@ -176,9 +177,9 @@ function Nothing() {
     const filtered = ["q", "bad", "gone", "cursor"].some((name) => place.value[name] !== undefined);
     if (filtered) return html`<p>No inventory is like that.</p>`;
     return html`
-        <div class="empty"><h2>No inventory yet</h2>
+        <div class="empty"><h2>No inventory is stored</h2>
             <p><${Help} of="bring" /></p>
-            <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
+            <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//><${Go} where=${{ gone: "1" }}>Look for deleted ones<//></p></div>`;
 }
 
 /** @param {{filter: Record<string, string>}} props */

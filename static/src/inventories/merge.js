@@ -4,6 +4,7 @@
  * @typedef {{spec: any, kept: string[]}} Merged  kept: in words, what stays though no file says it
  */
 import { expand } from "./names.js";
+import { wordsOf } from "../words.js";
 
 /** @param {any} pool */
 const hostsOf = (pool) => expand(pool.hosts ?? []);
@@ -45,7 +46,7 @@ function overlaid(pool, old, kept) {
     const sameParts = pool.node.accelerator === old.node.accelerator;
     const node = sameParts ? { ...old.node, ...pool.node } : pool.node;
     const stays = [...Object.keys(old).filter((name) => !(name in pool)), ...(sameParts ? Object.keys(old.node).filter((name) => !(name in pool.node)) : [])];
-    if (stays.length > 0) kept.push(`pool ${old.name} keeps ${stays.map((name) => name.replaceAll("_", " ")).join(", ")}`);
+    if (stays.length > 0) kept.push(`pool ${old.name} keeps ${stays.map(wordsOf).join(", ")}`);
     return { ...old, ...pool, name: old.name, node };
 }
 

@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { fetchObservations, readSpec } from "../state/api-inventories.js";
 import { exact, seconds } from "../units.js";
+import { many } from "../words.js";
 import { fitOf } from "../widgets/fit.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
@@ -16,7 +17,7 @@ import { clusterOf } from "./hosts.js";
 import { Help } from "../widgets/words.js";
 import { Age, Go } from "./parts.js";
 import { Pools } from "./pools.js";
-import { labelOf, many, named, reasonOf, when } from "./words.js";
+import { labelOf, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
 const MOST_ROWS = 20;

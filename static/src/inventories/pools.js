@@ -6,6 +6,7 @@ import { withoutExtra } from "../state/plan.js";
 import { openPlanner, plan } from "../state/store.js";
 import { tell } from "../shell/share.js";
 import { exact } from "../units.js";
+import { many } from "../words.js";
 import { Panel } from "../widgets/panel.js";
 import { alike, inOrder, sorted } from "../widgets/rows.js";
 import { Table, TableTools } from "../widgets/table.js";
@@ -13,7 +14,6 @@ import { partName } from "../widgets/values.js";
 import { called, known } from "../widgets/words.js";
 import { WORST } from "./hosts.js";
 import { Legend, Rack } from "./rack.js";
-import { many } from "./words.js";
 
 /** Names of hosts that the reader leaves out, as the address has them. @returns {Set<string>} */
 function leftOut() {

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { accelerators } from "../state/store.js";
 import { exact, percent } from "../units.js";
+import { many } from "../words.js";
 import { Fold } from "../widgets/fold.js";
 import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
@@ -12,7 +13,7 @@ import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { labelOf, many, named } from "./words.js";
+import { labelOf, named } from "./words.js";
 
 const MOST_ROWS = 200;
 const MOST_POOLS = 20;
@@ -82,7 +83,7 @@ function Unsettled({ open }) {
     return html`
         <li><label for=${id}>pool ${pool}: ${openWords(open)}</label>${" "}
             ${pointer === "" ? null : html`<select id=${id} value=${chosen} onChange=${(event) => { choices.value = { ...choices.value, [pointer]: event.currentTarget.value }; }}>
-                <option value="" selected=${chosen === ""}>choose the part</option>
+                <${Options} items=${[["", "choose the part"]]} now=${chosen} />
                 ${likely.length > 0 ? html`<optgroup label="It may be"><${Options} items=${likely.map((part) => [part, partName(part)])} now=${chosen} /></optgroup>` : null}
                 <optgroup label="Of the catalogue"><${Parts} except=${likely} now=${chosen} /></optgroup></select>`}</li>`;
 }

@@ -1,14 +1,10 @@
 /** What the page of inventories says in words: ages, counts, fields of a node. Pure but for the clock and the units. */
 import { exact } from "../units.js";
+import { many } from "../words.js";
 import { called } from "../widgets/words.js";
 
 /** @type {[number, string][]} */
 const SPANS = [[86_400, "day"], [3600, "hour"], [60, "minute"]];
-
-/** @param {number} count @param {string} word */
-export function many(count, word) {
-    return `${exact(count)} ${word}${count === 1 ? "" : "s"}`;
-}
 
 /** @param {string} time  RFC 3339 @param {number} [now_ms] */
 export function age(time, now_ms = Date.now()) {

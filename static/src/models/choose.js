@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { ConfigForm } from "../planner/model-picker.js";
 import { hasModel } from "../state/plan.js";
 import { plan } from "../state/store.js";
+import { Options } from "../widgets/options.js";
 import { Help } from "../widgets/words.js";
 import { choose, chosen, known, OWN, planIt, readyModels, waiting } from "./state.js";
 
@@ -33,9 +34,7 @@ export function Choose({ slot, label }) {
     return html`
         <div class="panel slot" data-slot=${slot} aria-busy=${waiting(slot)}>
             <label>${label} <select value=${name} onChange=${(event) => choose(slot, event.currentTarget.value)}>
-                ${slot === "b" ? html`<option value="" selected=${name === ""}>none</option>` : null}
-                ${all.map(([id, words]) => html`<option key=${id} value=${id} selected=${id === name}>${words}</option>`)}
-                ${name !== "" && all.every(([id]) => id !== name) ? html`<option value=${name} selected>${name}</option>` : null}
+                <${Options} now=${name} items=${[...slot === "b" ? [["", "none"]] : [], ...all, ...all.every(([id]) => id !== name) && name !== "" ? [[name, name]] : []]} />
             </select></label>
             <${Hub} slot=${slot} label=${label} />
             ${name === OWN ? html`

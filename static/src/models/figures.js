@@ -2,9 +2,9 @@
 import { html } from "../html.js";
 import { memorySize, storedSize } from "../state/prefs.js";
 import { count } from "../units.js";
+import { wordsOf } from "../words.js";
 import { Num } from "../widgets/explain.js";
 import { breaking } from "../widgets/name.js";
-import { wordsOf } from "../widgets/values.js";
 import { known } from "../widgets/words.js";
 
 /** @typedef {keyof Api.Model["parameters"]} Role */

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { storedSize } from "../state/prefs.js";
 import { count, exact, shapeText } from "../units.js";
+import { wordsOf } from "../words.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
 import { Name } from "../widgets/name.js";
@@ -31,7 +32,7 @@ export function Layers({ shown }) {
             <div class=${shown.length > 1 ? "panels" : ""}>${shown.map(({ slot, title, info }) => html`
                 <div key=${slot} class="folds">${shown.length > 1 ? html`<h3>${title}</h3>` : null}
                     ${info.layers.map((run, at) => html`
-                        <${Fold} key=${at} testid="run" title="${run.count} × ${run.kind.replaceAll("_", " ")}"
+                        <${Fold} key=${at} testid="run" title="${run.count} × ${wordsOf(run.kind)}"
                             count="${count(run.parameters)}${run.weights_bytes === null ? "" : `, ${storedSize(run.weights_bytes)}`}">
                             ${() => html`<${Tensors} run=${run} />`}<//>`)}
                 </div>`)}

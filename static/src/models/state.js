@@ -11,7 +11,7 @@ import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
-import { emptyPlan, hasCluster, hasModel, modelOf, modelSource, planOfExample } from "../state/plan.js";
+import { emptyPlan, hasCluster, hasModel, modelName, modelOf, planOfExample } from "../state/plan.js";
 import { follow, modelInfo, openPage, outcomeOf, plan, setPlan } from "../state/store.js";
 
 /** What the address says for the model of the reader's plan; nothing to look at is "". */
@@ -53,13 +53,6 @@ export function planIt(name) {
     openPage("planner");
 }
 
-/** @param {string} name */
-function titleOf(name) {
-    const of = planWith(name);
-    const source = modelSource(of);
-    return source === "example" ? EXAMPLES.get(of.example).title : source === "hub" ? of.hub : "Pasted config";
-}
-
 /** @returns {Known} */
 const nothing = () => ({ of: "none", title: "", info: null, problem: null });
 
@@ -83,7 +76,7 @@ async function refresh(slot, abort) {
         into.value = nothing();
         return;
     }
-    const title = titleOf(chosen(slot));
+    const title = modelName(planWith(chosen(slot)));
     const got = await outcomeOf(modelInfo(JSON.parse(of), abort));
     if (got) into.value = { of, title, info: got.value, problem: got.problem };
 }

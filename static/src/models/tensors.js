@@ -20,9 +20,9 @@ function Which({ shown }) {
 /** @param {{answer: Api.Sharding}} props */
 function Table({ answer }) {
     return html`
-        <${Plain} tight cards label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes at 16 bits"]}
-            rows=${answer.tensors.map(({ name, layer, shape, dtype, shards }) => [html`<${Name} of=${name} />`,
-                layer, shapeText(shape), dtype, html`<${ShardBytes} name=${name} shards=${shards} />`])} />`;
+        <${Plain} tight cards label="Tensors of ${known[listed.value].value.title}" columns=${["Tensor", "#Layer", "Shape", "Stored", "#Bytes"]}
+            rows=${answer.tensors.map(({ name, shape, dtype, shards }) => [html`<${Name} of=${name} />`,
+                /\.(\d+)\./.exec(name)?.[1] ?? "–", shapeText(shape), dtype, html`<${ShardBytes} name=${name} shards=${shards} dtype=${dtype} />`])} />`;
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */

@@ -3,8 +3,10 @@ import { html } from "../html.js";
 import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { exact, scaled } from "../units.js";
+import { many } from "../words.js";
 import { Chips } from "../widgets/chips.js";
 import { Count, errorProps, Row } from "../widgets/field.js";
+import { Options } from "../widgets/options.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
 
@@ -27,11 +29,9 @@ function AcceleratorSelect() {
         <${Row} name="accelerator">
             <select id="field-accelerator" value=${current} title=${known?.name ?? current} ...${errorProps("accelerator")}
                     onChange=${(event) => change({ accelerator: event.currentTarget.value })}>
-                ${known ? null : html`<option value=${current} selected>${current}</option>`}
+                ${known ? null : html`<${Options} items=${[[current, current]]} now=${current} />`}
                 ${[...groups].map(([vendor, parts]) => html`
-                    <optgroup key=${vendor} label=${vendor}>${parts.map((part) => html`
-                        <option key=${part.id} value=${part.id} selected=${part.id === current}>${part.name}</option>`)}
-                    </optgroup>`)}
+                    <optgroup key=${vendor} label=${vendor}><${Options} items=${parts.map(({ id, name }) => [id, name])} now=${current} /></optgroup>`)}
             </select>
         <//>
         ${known ? html`
@@ -45,6 +45,7 @@ function AcceleratorSelect() {
 
 function InventorySelect() {
     const { inventory: slug, pool } = plan.value;
+    const { items } = inventories.value;
     /** @type {Api.InventoryPool[]} */
     const pools = inventory.value?.spec?.pools ?? [];
     /** @param {string} next */
@@ -56,20 +57,14 @@ function InventorySelect() {
         <${Row} name="inventory">
             <select id="field-inventory" value=${slug} ...${errorProps("inventory")}
                     onChange=${(event) => change({ inventory: event.currentTarget.value, pool: "" })}>
-                ${inventories.value.items.some((item) => item.slug === slug) ? null
-                    : html`<option value=${slug} selected>${slug}</option>`}
-                ${inventories.value.items.map((item) => html`
-                    <option key=${item.slug} value=${item.slug} selected=${item.slug === slug}>${item.name ?? item.slug}</option>`)}
+                <${Options} now=${slug} items=${[...items.some((item) => item.slug === slug) ? [] : [[slug, slug]], ...items.map((item) => [item.slug, item.name ?? item.slug])]} />
             </select>
         <//>
         ${pools.length > 0 ? html`
             <${Row} name="pool">
                 <select id="field-pool" value=${pool} ...${errorProps("pool")}
                         onChange=${(event) => choose(event.currentTarget.value)}>
-                    <option value="" selected=${pool === ""}>Any</option>
-                    ${pools.map((item) => html`
-                        <option key=${item.name} value=${item.name} selected=${item.name === pool}>
-                            ${item.name} · ${exact(item.nodes)} nodes</option>`)}
+                    <${Options} now=${pool} items=${[["", "Any"], ...pools.map(({ name, nodes }) => [name, `${name} · ${many(nodes, "node")}`])]} />
                 </select>
             <//>` : null}`;
 }

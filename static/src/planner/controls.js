@@ -17,8 +17,7 @@ const WORDS = {
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. @type {[string, any, string][]} */
-const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["sequence", false, "no sequence parallelism"], ["pipeline", 1, "Pipeline 1"],
-    ["virtualPipeline", 1, "Virtual pipeline 1"]];
+const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["pipeline", 1, "Pipeline 1"], ["virtualPipeline", 1, "Virtual pipeline 1"]];
 
 function whyNotDdp() {
     const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);

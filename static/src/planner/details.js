@@ -4,6 +4,7 @@ import { Part } from "../shell/part.js";
 import { answer } from "../state/store.js";
 import { readable } from "../state/prefs.js";
 import { digits } from "../units.js";
+import { wordsOf } from "../words.js";
 import { Fold } from "../widgets/fold.js";
 
 /** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
@@ -34,7 +35,7 @@ export function Provenance() {
     const { estimate } = answer.value;
     const facts = [
         ["engine", estimate.engine_version], ["catalogue", estimate.catalog_revision],
-        ["input", String(estimate.input_hash ?? "").slice(0, 12)], ["evaluator", String(estimate.evaluator ?? "").replaceAll("_", " ")],
+        ["input", String(estimate.input_hash ?? "").slice(0, 12)], ["evaluator", wordsOf(estimate.evaluator ?? "")],
         ["peak rate", `${digits((estimate.throughput.peak_flops_per_s ?? 0) / 1e12)} TFLOP/s`],
     ].filter(([, value]) => value);
     return html`

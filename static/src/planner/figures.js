@@ -94,7 +94,11 @@ function Rate() {
 
 const NEEDS_TOKENS = "set the training tokens";
 
-/** In the currency of the price; only where there is one. */
+/** Of a listed price; one of the reader's own has the reader's. @param {Api.Estimate} estimate */
+const currencyOf = ({ assumptions = [] }) =>
+    / ([A-Z]{3}) per node/.exec(assumptions.find(({ code }) => code === "price_assumed")?.message)?.[1] ?? "in your currency";
+
+/** Only where there is a price. */
 function Cost() {
     const { estimate } = answer.value;
     const { nodes, price_per_node_hour } = estimate.resolved.cluster ?? {};
@@ -102,7 +106,7 @@ function Cost() {
     const hourly = cost.now() === "hour";
     const [now, other] = hourly ? ["Cost per hour", "Cost of the run"] : ["Cost of the run", "Cost per hour"];
     const label = html`<${Way} way=${cost} now=${now} other=${other} />`;
-    const note = html`<${Num} title="Price of a node and hour" text=${digits(price_per_node_hour)} value=${price_per_node_hour} /> per node and hour`;
+    const note = html`<${Num} title="Price of a node and hour" text=${digits(price_per_node_hour)} value=${price_per_node_hour} /> per node and hour, ${currencyOf(estimate)}`;
     if (!hourly) {
         return typeof estimate.cost === "number"
             ? html`<${Headline} testid="cost" label=${label} title=${now} at="/cost" write=${sureAmount} better="less" note=${note} />`
@@ -126,8 +130,8 @@ export function Figures() {
             <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${(bytes) => `${size(bytes)} ${units.value}`} better="less"
                          note=${html`<${Range} of="peak_reserved_bytes" write=${size} />, <${Figure} at="/memory/device_total_bytes"
                              title="With what lies outside the allocator" write=${size} /> with context`} />
-            <${Headline} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" at="/time/bubble_ratio" write=${sureShare}
-                         note=${html`exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${sureTime} />`} />
+            <${Headline} testid="bubble" label="Pipeline idle" at="/time/bubble_ratio" write=${sureShare}
+                         note=${html`bubble and uneven stages; exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${sureTime} />`} />
             ${answer.value.estimate.time_to_train_s > 0
                 ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, off())} better="less" note=${html`<${Run} />`} />`
                 : html`<${Tile} testid="train" label="Time to train" note=${NEEDS_TOKENS} />`}

@@ -2,8 +2,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
-import { EXAMPLES } from "../state/examples.js";
-import { modelSource, NO_MODEL } from "../state/plan.js";
+import { modelName, modelSource, NO_MODEL } from "../state/plan.js";
 import { change, model, plan } from "../state/store.js";
 import { memorySize, readable } from "../state/prefs.js";
 import { count, exact } from "../units.js";
@@ -62,15 +61,12 @@ export function ConfigForm() {
 /** What the service read from the model. */
 function ModelCard() {
     const { info, pending } = model.value;
-    const example = EXAMPLES.get(plan.value.example);
     const source = modelSource(plan.value);
     if (source === "none") return null;
-    const name = source === "example" ? example.title
-        : source === "hub" ? plan.value.hub : info?.name ?? "Pasted config";
     const warnings = info?.warnings ?? [];
     return html`
         <div class="card" aria-busy=${pending}>
-            <p class="card-title">${name}${source === "example" ? html` <span class="tag">example</span>` : null}</p>
+            <p class="card-title">${modelName(plan.value, info?.name)}${source === "example" ? html` <span class="tag">example</span>` : null}</p>
             ${info ? html`
                 <dl class="facts">
                     <div><dt>Architecture</dt><dd>${info.architecture ?? info.model_type}</dd></div>

@@ -1,5 +1,5 @@
 /** The distinct ranks of an estimate: what they are called, which are shown, what they hold. */
-import { exact } from "../units.js";
+import { many } from "../words.js";
 import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
 
 /** More bars than this are a wall, not a comparison. */
@@ -60,9 +60,8 @@ export function nameOf(rank, of) {
 
 /** @param {Api.RankMemory} rank @param {number} of */
 export function detailOf(rank, of) {
-    const devices = `${exact(rank.count)} ${rank.count === 1 ? "device" : "devices"}`;
     const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, ", "first and last stage": "first and last, " }[rank.role] ?? "";
-    return place + devices;
+    return place + many(rank.count, "device");
 }
 
 /**

@@ -53,5 +53,5 @@ export function Result({ estimate }) {
                 ${" "}<${Basis} />
             </p>
         </div>
-        <p class="binding">${bindingWords(estimate)} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${size} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
+        <p class="binding">${bindingWords(estimate)} ${estimate.binding?.limit === "memory" ? null : html`<span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${size} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span>`}</p>`;
 }

@@ -1,32 +1,26 @@
 /** What the printed page says beside the answer: what was planned, all its settings, and where it can be opened again. */
 import { html } from "../html.js";
-import { EXAMPLES } from "../state/examples.js";
 import { FIELDS, valueWords } from "../state/fields.js";
-import { extraMembers } from "../state/plan.js";
+import { extraMembers, modelName } from "../state/plan.js";
 import { accelerators, answer, model, plan } from "../state/store.js";
 import { readable } from "../state/prefs.js";
 import { exact } from "../units.js";
+import { many } from "../words.js";
 
 /** Longer links are no help on paper. */
 const MOST_SIGNS = 1200;
 const MOST_NOTES = 3;
 
-function modelName() {
-    const { example, hub, revision } = plan.value;
-    if (EXAMPLES.has(example)) return EXAMPLES.get(example).title;
-    return plan.value.config === null ? `${hub}${revision === "" ? "" : `@${revision}`}` : model.value.info?.name ?? "a pasted config.json";
-}
-
 export function clusterName() {
     const { accelerator, nodes, perNode, inventory, pool } = plan.value;
-    if (inventory !== "") return `${exact(nodes)} nodes of ${inventory}${pool === "" ? "" : `, pool ${pool}`}`;
+    if (inventory !== "") return `${many(nodes, "node")} of ${inventory}${pool === "" ? "" : `, pool ${pool}`}`;
     const part = accelerators.value.find(({ id }) => id === accelerator)?.name ?? accelerator;
-    return `${exact(nodes)} ${nodes === 1 ? "node" : "nodes"} of ${exact(perNode)} × ${part}`;
+    return `${many(nodes, "node")} of ${exact(perNode)} × ${part}`;
 }
 
 /** Above the verdict. */
 export function SheetHead() {
-    return html`<header class="printed"><p class="printed-title">${modelName()} on ${clusterName()}</p></header>`;
+    return html`<header class="printed"><p class="printed-title">${modelName(plan.value, model.value.info?.name)} on ${clusterName()}</p></header>`;
 }
 
 const NAMED = ["hub", "revision", "example", "accelerator", "perNode", "inventory", "pool", "nodes"];
@@ -43,7 +37,7 @@ export function SheetFoot() {
                 <li key=${field.key}><span class="muted">${field.label}</span> ${valueWords(field, plan.value[field.key])}</li>`)}
                 ${extraMembers(plan.value).map(({ pointer, text }) => html`<li key=${pointer}>${text}</li>`)}</ul>
             ${warnings.slice(0, MOST_NOTES).map((item) => html`<p key=${item.message}><b>Warning:</b> ${readable(item.message)}</p>`)}
-            <p class="muted">${rest > 0 ? `${rest} more ${rest === 1 ? "warning" : "warnings"} and ` : ""}${assumptions.length} assumptions stand on the page itself:</p>
+            <p class="muted">${rest > 0 ? `${many(rest, "more warning")} and ` : ""}${many(assumptions.length, "assumption")} on the page itself:</p>
             <p class="printed-link">${link}</p>
         </footer>`;
 }

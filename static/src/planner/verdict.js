@@ -1,13 +1,13 @@
 /** What the answer comes to, why there is none, and what to do about it. */
 import { html } from "../html.js";
-import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem, valueWords } from "../state/fields.js";
 import { Part } from "../shell/part.js";
 import { goToTab, goToTuning } from "../shell/views.js";
 import { tab } from "../state/look.js";
 import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
-import { change, exact } from "../units.js";
-import { spoken } from "../words.js";
+import { change } from "../units.js";
+import { plainWords, spoken, wordsOf } from "../words.js";
 import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
@@ -31,11 +31,9 @@ function describe({ change: patch, what: matters, with: beside }) {
             const field = fieldAt(pointer);
             const words = spoken(pointer, value);
             if (words !== "") return { own: name === matters || name === beside, text: words };
-            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : typeof value === "number" ? exact(value) : String(value ?? "unknown");
-            const to = { true: "on", false: "off" }[written] ?? written;
             const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
-            return open ? { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` }
-                : { own: true, text: `${field.label} → ${to}` };
+            return open ? { own: false, text: `${wordsOf(String(name || group))} ${plainWords(value)}` }
+                : { own: true, text: `${field.label} → ${valueWords(field, value ?? "")}` };
         }));
     const own = settings.filter((setting) => setting.own);
     const others = settings.filter((setting) => !setting.own);
@@ -89,12 +87,12 @@ function Refusal({ problem }) {
         ${problem.errors.length > 0 ? html`
             <ul class="refusals">${problem.errors.map((item) => {
                 const key = fieldForProblem(item.pointer ?? "");
-                const values = key ? hinted(key, item, MOST_VALUES) : [];
+                const mends = key ? hinted(key, item, MOST_VALUES) : [];
                 return html`
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
                             : html`<code>${item.pointer}</code>`}: ${key ? atField(item, key).detail : item.detail}
-                        ${values.length > 0 ? html`<span class="try"><${Use} name=${key} values=${values} /></span>` : null}
+                        ${mends.length > 0 ? html`<span class="try"><${Use} name=${key} mends=${mends} /></span>` : null}
                     </li>`;
             })}</ul>` : null}`;
 }

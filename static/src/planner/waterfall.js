@@ -4,7 +4,7 @@
  */
 import { html } from "../html.js";
 import { answer } from "../state/store.js";
-import { digits, percent, seconds } from "../units.js";
+import { digits, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Export } from "../widgets/export.js";
@@ -110,7 +110,7 @@ export function Waterfall() {
     const steps = stepsOf(time);
     return html`
         <${Panel} title="Where the time goes" id="waterfall" head=${html`
-            <p class="key">one step, ${seconds(time.step_s)}; indented: parts of both above</p>
+            <p class="key">indented: parts of both above</p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
             <div class="falls"><${Plain} label="Step time by term. Indented rows are parts of the two rows above them."
                 columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}
@@ -127,5 +127,6 @@ export function Waterfall() {
                     </tr>
                 </tfoot>
             <//></div>
+            <p class="key">The first row counts causal attention, MFU at the end all scores. Headlines round to their range.</p>
         <//>`;
 }

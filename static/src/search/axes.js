@@ -13,6 +13,7 @@ import { rows } from "./run.js";
 import { dimensionLabel, dimensionValue, FIGURES, isKnown, isVaried, titleOf, valuesIn } from "./figures.js";
 import { endsOf } from "./scales.js";
 import { across, dimensions, upwards } from "./shown.js";
+import { order } from "../widgets/rows.js";
 
 /** Bounds of a figure go in this many steps. */
 const STEPS = 40;
@@ -32,8 +33,6 @@ function figureAxis(figure) {
 
 /** @param {string} name @returns {Axis} */
 function dimensionAxis(name) {
-    /** @param {unknown} a @param {unknown} b */
-    const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     const texts = new Map(rows.value.map(({ values }) => [JSON.stringify(values[name]), values[name]]));
     const stops = [...texts.values()].sort(order);
     const places = new Map(stops.map((value, at) => [JSON.stringify(value), at / (stops.length - 1)]));

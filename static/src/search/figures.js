@@ -91,8 +91,6 @@ export const sureOf = (plan) => (typeof plan.fits_certain === "boolean" ? fitOf(
 
 /** The cut in a few letters, as the trade writes it. @param {{parallelism?: any, workload?: any}} plan */
 export function cutOf({ parallelism, workload }) {
-    const split = parallelism?.sequence ? ["SP"] : [];
-    const parts = degreesOf(parallelism ?? {});
     const micro = workload?.micro_batch_size ? [`MB${workload.micro_batch_size}`] : [];
-    return [...parts, ...split, ...micro, dimensionValue("recompute", workload?.recompute)].join(" ");
+    return [...degreesOf(parallelism ?? {}), ...micro, dimensionValue("recompute", workload?.recompute)].join(" ");
 }

@@ -5,6 +5,7 @@ import { said, say } from "./ask.js";
 import { readable, units } from "../state/prefs.js";
 import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
 import { exact, UNIT_BYTES } from "../units.js";
+import { wordsOf } from "../words.js";
 import { followWidth } from "../widgets/canvas.js";
 import { onKeys, spotOf, within } from "../widgets/hand.js";
 import { Check } from "../widgets/check.js";
@@ -19,12 +20,12 @@ import { Chosen } from "./chosen.js";
 import { plansData } from "./exported.js";
 import { dimensionLabel, dimensionValue, FIGURE_BY_NAME, nameOfRow, sureOf, titleOf, written } from "./figures.js";
 import { nearestTo, roundTicks } from "./scales.js";
+import { Tip } from "../widgets/tip.js";
 import { across, colouredBy, colours, EDGES, edgePath, HEIGHT_PX, known, legend, OWN, place, planOf, pointByKey, points, scales, spokenOf, upwards,
     width } from "./shown.js";
 
 /** A pointer this near to a point means it. */
 const REACH_PX = 24;
-const TIP_PX = 270;
 const TICK_PX = 90;
 
 /** @param {import("./figures.js").Figure} figure */
@@ -101,22 +102,15 @@ function factsOf(point) {
 /** @param {import("./shown.js").Point} point */
 function nameOf({ row, rejected }) {
     if (row === null && rejected === null) return "The planner's own plan";
-    if (row === null) return `No answer: ${readable(rejected.sentence ?? rejected.reason.replaceAll("_", " "))}`;
+    if (row === null) return `No answer: ${readable(rejected.sentence ?? wordsOf(rejected.reason))}`;
     const name = nameOfRow(row);
     return name[0].toUpperCase() + name.slice(1);
 }
 
-function Tip() {
+function Pointed() {
     const point = pointByKey.value.get(hovered.value);
-    if (!point) return null;
-    /** @param {HTMLElement | null} node */
-    const put = (node) => {
-        if (node === null) return;
-        node.style.left = `${within(point.left + 12, 0, width.value - TIP_PX)}px`;
-        node.style.top = `${point.top + 16}px`;
-    };
-    return html`
-        <div class="tip" ref=${put} aria-hidden="true" data-testid="scatter-tip"><b>${nameOf(point)}</b><span>${factsOf(point)}</span></div>`;
+    return point && html`
+        <${Tip} left=${point.left + 12} top=${point.top + 16} width=${width.value} testid="scatter-tip"><b>${nameOf(point)}</b><span>${factsOf(point)}</span><//>`;
 }
 
 function Readout() {
@@ -171,7 +165,7 @@ function Plot() {
             <svg width=${width.value} height=${HEIGHT_PX} aria-hidden="true" focusable="false">
                 ${drawn ? html`<${Axes} /><${Brush} /><${Points} /><${Marks} />` : null}
             </svg>
-            <${Tip} />
+            <${Pointed} />
         </div>`;
 }
 

@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { tab } from "../state/look.js";
 import { hasModel } from "../state/plan.js";
-import { explainAll, setUnits, theme, toggleTheme, units } from "../state/prefs.js";
+import { explainAll, otherUnit, theme, toggleTheme, toggleUnits, units } from "../state/prefs.js";
 import { MOST_PINS, pins } from "../state/pins.js";
 import { answer, ownPin, plan, togglePin } from "../state/store.js";
 import { Hatches } from "../widgets/charts.js";
@@ -42,8 +42,7 @@ function Header() {
                 <button type="button" disabled=${!ready || (!pinned && pins.value.length >= MOST_PINS)} aria-pressed=${pinned}
                         title="Set this plan aside, to compare it with others" onClick=${() => togglePin(ownPin.value)}>${pinned ? "Pinned" : "Pin"}</button>
                 <button type="button" aria-pressed=${explainAll.value} onClick=${() => { explainAll.value = !explainAll.value; }}>Explain</button>
-                <button type="button" aria-label="Units: ${units.value}. Switch to ${units.value === "GiB" ? "GB" : "GiB"}"
-                        onClick=${() => setUnits(units.value === "GiB" ? "GB" : "GiB")}>${units.value}</button>
+                <button type="button" aria-label="Units: ${units.value}. Switch to ${otherUnit()}" onClick=${toggleUnits}>${units.value}</button>
                 <button type="button" class="icon" aria-label="Dark theme" aria-pressed=${theme() === "dark"} onClick=${toggleTheme}>
                     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6" class="moon-ring" /><path d="M8 2a6 6 0 0 1 0 12z" class="moon" /></svg></button>
                 <button type="button" class="icon" aria-label="Find a command" aria-haspopup="dialog" title="Find a command (Ctrl K)" onClick=${openPalette}>

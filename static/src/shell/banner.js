@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { trouble, tryNow } from "../state/connection.js";
 import { notice } from "../state/saved.js";
-import { answer } from "../state/store.js";
+import { answer, unread } from "../state/store.js";
 
 /** Counts down beside the sentence that is read aloud, so that no second is. @param {{next_ms: number}} props */
 function Countdown({ next_ms }) {
@@ -42,9 +42,10 @@ export function Banner() {
         </div>`;
 }
 
-/** Above an answer that is not the plan's, while the plan's own does not come. */
+/** Above an answer that is not of what the reader set: a count cannot be read, or the plan's own answer does not come. */
 export function Stale() {
     const { phase, estimate } = answer.value;
-    if (trouble.value === null || phase !== "loading" || !estimate) return null;
-    return html`<p class="stale" data-testid="stale"><span aria-hidden="true">▲ </span>What stands below answers the plan before your last change.</p>`;
+    const late = trouble.value !== null && phase === "loading" && estimate ? "the plan before your last change" : "";
+    const of = unread.value.length > 0 ? `the last valid plan, without what stands in ${unread.value.join(", ")}` : late;
+    return of && html`<p class="stale" data-testid="stale"><span aria-hidden="true">▲ </span>What stands below answers ${of}.</p>`;
 }

@@ -1,6 +1,6 @@
 /** Hears the keys of the page: single keys that run commands, undo and redo. */
 import { shortcuts } from "../state/prefs.js";
-import { redo, undo } from "../state/steps.js";
+import { redo, redoable, undo, undoable } from "../state/steps.js";
 import { commands, isReady, registerCommands } from "./commands.js";
 import { closeDialog, dialog, openKeys, openPalette } from "./dialogs.js";
 import { pageCommands } from "./page-commands.js";
@@ -48,6 +48,8 @@ export function start() {
     registerCommands("Page", [
         { title: "Find a command or a setting", keys: ["Ctrl", "K"] },
         { title: "Show these keys", key: "?", also: "help shortcuts", run: () => (dialog.value === "keys" ? closeDialog() : openKeys()) },
+        { title: "Undo a change of the plan", keys: ["Ctrl", "Z"], ready: () => undoable.value !== null, run: undo },
+        { title: "Redo a change of the plan", keys: ["Ctrl", "Shift", "Z"], ready: () => redoable.value !== null, run: redo },
         ...pageCommands(),
     ]);
     registerCommands("Fields", [

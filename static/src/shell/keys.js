@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { setShortcuts, shortcuts } from "../state/prefs.js";
 import { commands } from "./commands.js";
+import { Check } from "../widgets/check.js";
 import { Dialog } from "./dialogs.js";
 
 /** @param {{of: import("./commands.js").Command[]}} props */
@@ -19,8 +20,7 @@ export function Keys() {
             ${owners.map((owner) => html`
                 <section key=${owner} aria-label=${owner}><h3>${owner}</h3>
                     <${Listed} of=${listed.filter((command) => command.owner === owner)} /></section>`)}
-            <label class="check"><input type="checkbox" checked=${shortcuts.value}
-                onChange=${(event) => setShortcuts(event.currentTarget.checked)} /> Single-key commands</label>
+            <${Check} on=${shortcuts.value} set=${setShortcuts}>Single-key commands<//>
             <form method="dialog"><button class="primary">Close</button></form>
         <//>`;
 }

@@ -3,7 +3,7 @@ import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
 import { page } from "../state/look.js";
 import { emptyPlan, hasModel } from "../state/plan.js";
-import { explainAll, setUnits, toggleTheme, units } from "../state/prefs.js";
+import { explainAll, toggleTheme, toggleUnits } from "../state/prefs.js";
 import { openPage, ownPin, plan, resetParallelism, setPlan, startExample, togglePin } from "../state/store.js";
 import { isShown, reach } from "../widgets/reach.js";
 import { openCopyAs } from "./dialogs.js";
@@ -20,7 +20,7 @@ export function pageCommands() {
     return [
         { title: "Explain every number", key: "e", also: "formula source", run: () => { explainAll.value = !explainAll.value; } },
         { title: "Go to the model", key: "/", also: "hub search", ready: () => isShown("hub"), run: () => reach("hub") },
-        { title: "Switch GiB and GB", key: "u", also: "units", run: () => setUnits(units.value === "GiB" ? "GB" : "GiB") },
+        { title: "Switch GiB and GB", key: "u", also: "units", run: toggleUnits },
         { title: "Switch light and dark", key: "t", also: "theme", run: toggleTheme },
         { title: "Copy as curl", key: "c", also: "command request", ready: planned, run: () => void copyCurl() },
         { title: "Copy as flags of a launcher", key: "x", also: "export megatron deepspeed torchtitan fsdp accelerate slurm json",

@@ -159,10 +159,21 @@ export function inspectConfig(config, signal) {
     return call("/api/v1/models:inspect", { body: { config }, signal });
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Estimate>} */
-export function postEstimate(request, signal) {
-    return call("/api/v1/estimates", { body: request, signal });
-}
+/**
+ * A question with its answer.
+ * @template T
+ * @param {string} of @returns {(request: Record<string, any>, signal: AbortSignal) => Promise<T>}
+ */
+const question = (of) => (body, signal) => call(`/api/v1/${of}`, { body, signal });
+
+/** @type {ReturnType<typeof question<Api.Estimate>>} */
+export const postEstimate = question("estimates");
+
+/** @type {ReturnType<typeof question<Api.Comparison>>} */
+export const postComparison = question("comparisons");
+
+/** @type {ReturnType<typeof question<Api.Choices>>} */
+export const postChoices = question("estimates:choices");
 
 /**
  * Several at once. Answers in the order of the requests, a problem where one was refused.
@@ -173,16 +184,6 @@ export async function postEstimates(requests, signal) {
     const raw = requests.map((request) => JSON.stringify(request)).join("\n");
     const lines = await callText("/api/v1/estimates:batch", { raw, headers: { "content-type": accept }, accept, signal });
     return lines.trimEnd().split("\n").map((line) => JSON.parse(line));
-}
-
-/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Comparison>} */
-export function postComparison(request, signal) {
-    return call("/api/v1/comparisons", { body: request, signal });
-}
-
-/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Choices>} */
-export function postChoices(request, signal) {
-    return call("/api/v1/estimates:choices", { body: request, signal });
 }
 
 /**

@@ -36,5 +36,6 @@ const SHORT = [["tensor", "TP"], ["pipeline", "PP"], ["virtual_pipeline", "VPP"]
 
 /** Degrees in a few letters, as the trade writes them. @param {Record<string, any>} parallelism @returns {string[]} */
 export function degreesOf(parallelism) {
-    return SHORT.filter(([name]) => (parallelism[name] ?? 1) > 1).map(([name, short]) => `${short}${parallelism[name]}`);
+    const degrees = SHORT.filter(([name]) => parallelism[name] > 1).map(([name, short]) => `${short}${parallelism[name]}`);
+    return parallelism.tensor > 1 && parallelism.sequence ? [...degrees, "SP"] : degrees;
 }

@@ -16,7 +16,7 @@
  * @property {string} choice  name of its list in the answer of estimates:choices, where it has one
  */
 
-import { exact } from "../units.js";
+import { leafOf, plainWords, wordsOf } from "../words.js";
 
 /** Word in the URL for "left out on purpose": absence alone means the initial value. */
 export const UNKNOWN = "unknown";
@@ -56,7 +56,7 @@ const ROWS = [
 const TYPES = { string: "text", number: "count", boolean: "flag" };
 
 /** @type {Field[]} */
-export const FIELDS = ROWS.map((row) => ({ ...row, type: TYPES[typeof row.initial], choice: row.pointer.slice(row.pointer.lastIndexOf("/") + 1) }));
+export const FIELDS = ROWS.map((row) => ({ ...row, type: TYPES[typeof row.initial], choice: leafOf(row.pointer) }));
 
 /** @type {Map<string, Field>} */
 export const FIELD_BY_KEY = new Map(FIELDS.map((field) => [field.key, field]));
@@ -73,8 +73,7 @@ const STAND_INS = {
 /** A value as a person says it. @param {Field} field @param {any} value */
 export function valueWords({ optional, open = UNKNOWN }, value) {
     if (value === "" || (optional && value === 0)) return open;
-    if (typeof value === "boolean") return value ? "on" : "off";
-    return typeof value === "number" ? exact(value) : value;
+    return typeof value === "string" ? value : plainWords(value);
 }
 
 /** @param {string} pointer @returns {Field | undefined} */
@@ -98,6 +97,9 @@ export function fieldForProblem(pointer) {
     return null;
 }
 
+/** What a problem says, with what it is about: by itself it says the rule. @param {{pointer?: string, detail: string}} item */
+export const withSubject = ({ pointer = "", detail }) => (pointer === "" ? detail : `${fieldAt(pointer)?.label ?? wordsOf(leafOf(pointer))}: ${detail}`);
+
 /**
  * A problem as it reads at the setting that shows it. Away from its own setting it says what it is
  * about, and its values are no values of that setting.
@@ -108,7 +110,6 @@ export function fieldForProblem(pointer) {
 export function atField(item, key) {
     const own = FIELD_BY_KEY.get(key).pointer;
     if (item.pointer === own || STAND_INS[item.pointer] === "hub") return item;
-    const name = item.pointer.slice(item.pointer.lastIndexOf("/") + 1).replaceAll("_", " ");
     const values = /^[0-9 ,]+$/.test(item.hint ?? "");
-    return { ...item, detail: `${name}: ${item.detail}`, hint: values ? undefined : item.hint };
+    return { ...item, detail: withSubject(item), hint: values ? undefined : item.hint };
 }

@@ -68,18 +68,17 @@ export const rank = signal(-1);
 /** Names of the tensors listed, as typed. */
 export const pattern = signal("");
 
-/** @param {URLSearchParams} query @param {string} name @param {number} fallback */
-function amount(query, name, fallback) {
-    const text = query.get(name);
-    const value = text === null || text === "" ? NaN : Number(text);
+/** @param {string} text @param {number} [fallback] */
+function amount(text, fallback = 0) {
+    const value = text === "" ? NaN : Number(text);
     return Number.isFinite(value) && value >= 0 ? value : fallback;
 }
 
-/** @param {URLSearchParams} query @param {string} name @param {number} fallback */
-function whole(query, name, fallback) {
-    const value = amount(query, name, fallback);
+/** @param {number} fallback @returns {(text: string) => number} */
+const whole = (fallback) => (text) => {
+    const value = amount(text, fallback);
     return Number.isSafeInteger(value) ? value : fallback;
-}
+};
 
 /** @param {URLSearchParams} query @param {string} prefix */
 function membersOf(query, prefix) {
@@ -92,60 +91,70 @@ export function changed(members, changes) {
     return Object.fromEntries(Object.entries({ ...members, ...changes }).filter(([, text]) => text !== ""));
 }
 
-/** Moments as the address lists them, the first two. @param {URLSearchParams} query @param {string} name @returns {number[]} */
-function moments(query, name) {
-    return (query.get(name) ?? "").split(",").filter(Boolean).slice(0, 2).map(Number).filter((time_s) => time_s >= 0);
-}
+/** Moments as the address lists them, the first two. @param {string} text @returns {number[]} */
+const moments = (text) => text.split(",").filter(Boolean).slice(0, 2).map(Number).filter((time_s) => time_s >= 0);
 
 /** A stretch of time; null where it is none. @param {number[]} times_s @returns {[number, number] | null} */
 export function stretch([from_s, to_s]) {
     return to_s > from_s ? [from_s, to_s] : null;
 }
 
-/** @param {string} search  as in location.search; what is damaged or absent is as at first */
+/** As many digits as the service writes: the cursor stays on the edge where it was put. @param {number} value_s */
+const written = (value_s) => String(Number(value_s.toPrecision(12)));
+
+/** @param {string} text */
+const asIs = (text) => text;
+
+/** A number that is written from the least on. @param {number} least @returns {(value: number) => string} */
+const from = (least) => (value) => (value >= least ? written(value) : "");
+
+/**
+ * What is looked at in a step, in the order of the address: its name there, how it is read, and how it is written, as "" where
+ * it is as at first. What is damaged or absent is as at first.
+ * @type {[name: string, of: import("@preact/signals").Signal<any>, read: (text: string) => any, write: (value: any) => string][]}
+ */
+const PARTS = [
+    ["at", at_s, amount, from(Number.MIN_VALUE)], ["stage", stage, whole(0), from(1)],
+    ["marks", marks_s, moments, (times_s) => times_s.map(written).join()],
+    ["sum", selected_s, (text) => stretch(moments(text)), (times_s) => (times_s ?? []).map(written).join()],
+    ["rings", rings, (text) => text === "1", (on) => (on ? "1" : "")],
+    ["lanes", allLanes, (text) => text !== "compute", (on) => (on ? "" : "compute")],
+    ["beside", beside, (text) => text.slice(0, 100), asIs], ["node", node, whole(-1), from(0)],
+    ["by", axis, (text) => (AXES.includes(text) ? text : AXES[0]), (by) => (by === AXES[0] ? "" : by)],
+    ["rank", rank, whole(-1), from(0)], ["tensors", pattern, (text) => text.slice(0, 200), asIs],
+];
+
+/** Of one plan; the others are of the reader. */
+const OF_PLAN = ["at", "stage", "marks", "sum", "node", "rank"];
+
+/** @param {string} search  as in location.search */
 export function readLook(search) {
     const query = new URLSearchParams(search);
+    /** @param {string} name */
+    const text = (name) => query.get(name) ?? "";
     batch(() => {
-        page.value = PAGES.find((name) => name === query.get("page")) ?? "planner";
+        page.value = PAGES.find((name) => name === text("page")) ?? "planner";
         place.value = membersOf(query, PLACE);
-        tab.value = TABS.find((name) => name === query.get("view")) ?? "summary";
+        tab.value = TABS.find((name) => name === text("view")) ?? "summary";
         if (tab.value === "search") asking.value = membersOf(query, ASKING);
         if (tab.value === "compare") comparing.value = membersOf(query, COMPARING);
         readPins(query);
-        view_s.value = stretch([amount(query, "from", 0), amount(query, "to", 0)]);
-        at_s.value = amount(query, "at", 0);
-        stage.value = whole(query, "stage", 0);
-        marks_s.value = moments(query, "marks");
-        selected_s.value = stretch(moments(query, "sum"));
-        rings.value = query.get("rings") === "1";
-        allLanes.value = query.get("lanes") !== "compute";
-        beside.value = (query.get("beside") ?? "").slice(0, 100);
-        node.value = whole(query, "node", -1);
-        axis.value = AXES.includes(query.get("by")) ? query.get("by") : AXES[0];
-        rank.value = whole(query, "rank", -1);
-        pattern.value = (query.get("tensors") ?? "").slice(0, 200);
+        view_s.value = stretch([amount(text("from")), amount(text("to"))]);
+        for (const [name, of, read] of PARTS) of.value = read(text(name));
     });
 }
 
 export function forgetTimes() {
     batch(() => {
         view_s.value = null;
-        at_s.value = 0;
-        stage.value = 0;
-        marks_s.value = [];
-        selected_s.value = null;
-        rank.value = -1;
-        node.value = -1;
+        for (const [name, of, read] of PARTS) if (OF_PLAN.includes(name)) of.value = read("");
     });
 }
 
-/** As many digits as the service writes: the cursor stays on the edge where it was put. @param {number} value_s */
-const written = (value_s) => String(Number(value_s.toPrecision(12)));
-
-/** @param {Record<string, string>} members @param {string} prefix */
-function partsOf(members, prefix) {
+/** @param {Record<string, string>} members @param {string} [prefix] */
+function partsOf(members, prefix = "") {
     return Object.entries(members).map(([name, text]) =>
-        `${prefix}${name}=${encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%2F", "/")}`);
+        `${prefix}${name}=${encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%3D", "=")}`);
 }
 
 /** Of the views of an answer. */
@@ -153,20 +162,8 @@ function tabParts() {
     if (tab.value === "summary") return [];
     if (tab.value === "search") return ["view=search", ...partsOf(asking.value, ASKING)];
     if (tab.value === "compare") return ["view=compare", ...partsOf(comparing.value, COMPARING)];
-    const parts = ["view=step"];
-    if (view_s.value !== null) parts.push(`from=${written(view_s.value[0])}`, `to=${written(view_s.value[1])}`);
-    if (at_s.value > 0) parts.push(`at=${written(at_s.value)}`);
-    if (stage.value > 0) parts.push(`stage=${stage.value}`);
-    if (marks_s.value.length > 0) parts.push(`marks=${marks_s.value.map(written).join(",")}`);
-    if (selected_s.value !== null) parts.push(`sum=${selected_s.value.map(written).join(",")}`);
-    if (rings.value) parts.push("rings=1");
-    if (!allLanes.value) parts.push("lanes=compute");
-    if (beside.value !== "") parts.push(`beside=${encodeURIComponent(beside.value).replaceAll("%2F", "/").replaceAll("%3D", "=")}`);
-    if (node.value >= 0) parts.push(`node=${node.value}`);
-    if (axis.value !== AXES[0]) parts.push(`by=${axis.value}`);
-    if (rank.value >= 0) parts.push(`rank=${rank.value}`);
-    if (pattern.value !== "") parts.push(`tensors=${encodeURIComponent(pattern.value)}`);
-    return parts;
+    const [from_s = "", to_s = ""] = (view_s.value ?? []).map(written);
+    return ["view=step", ...partsOf(changed({ from: from_s, to: to_s }, Object.fromEntries(PARTS.map(([name, of, , write]) => [name, write(of.value)]))))];
 }
 
 /** Parts of the query, in the order of reading; none for the first view without pins. */

@@ -9,7 +9,7 @@
 import { combined, EXAMPLES, READY } from "./examples.js";
 import { membersOf } from "./cut.js";
 import { FIELDS, fieldAt } from "./fields.js";
-import { spoken } from "../words.js";
+import { memberWords } from "../words.js";
 
 /** @returns {Plan} */
 export function emptyPlan() {
@@ -47,6 +47,12 @@ export function modelSource(plan) {
     return plan.hub === "" ? "none" : "hub";
 }
 
+/** @param {Plan} plan @param {string} [own]  what a pasted config calls itself */
+export function modelName({ config, example, hub, revision }, own = "pasted config.json") {
+    if (config !== null) return own;
+    return EXAMPLES.get(example)?.title ?? ([hub, revision].filter(Boolean).join("@") || "none");
+}
+
 /** The model as a request names it. @param {Plan} plan */
 export function modelOf(plan) {
     const source = modelSource(plan);
@@ -79,6 +85,8 @@ export function mergePatch(target, patch) {
 /** @param {Plan} plan @param {string} key */
 function isSent(plan, key) {
     if (key === "hub" || key === "revision" || key === "example") return false;
+    /* One rank has nothing to split; what is not said leaves it open at more. */
+    if (key === "sequence") return plan.tensor > 1;
     if (plan.inventory === "") return key !== "inventory" && key !== "pool";
     return key !== "accelerator" && key !== "perNode" && !(key === "pool" && plan.pool === "");
 }
@@ -177,6 +185,6 @@ export function extraMembers(plan, unit) {
     return Object.entries(plan.extra ?? {}).flatMap(([group, members]) =>
         Object.entries(members).map(([name, value]) => ({
             pointer: `/${group}/${name}`,
-            text: spoken(`/${group}/${name}`, value, unit) || `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
+            text: memberWords(`/${group}/${name}`, value, unit),
         })));
 }

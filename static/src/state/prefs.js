@@ -55,10 +55,12 @@ export const storedSize = (bytes) => ofAnySize(bytes, units.value);
 /** A sentence of the service as the reader reads numbers. @param {string} text @param {number[]} [bytes]  figures that it may have rounded */
 export const readable = (text, bytes = []) => grouped(units.value === "GiB" ? text : inUnit(text, units.value, bytes));
 
-/** @param {"GiB" | "GB"} unit */
-export function setUnits(unit) {
-    units.value = unit;
-    store("units", unit);
+/** The unit of memory that is not in use. */
+export const otherUnit = () => (units.value === "GiB" ? "GB" : "GiB");
+
+export function toggleUnits() {
+    units.value = otherUnit();
+    store("units", units.value);
 }
 
 /**

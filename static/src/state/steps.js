@@ -8,8 +8,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { FIELDS, valueWords } from "./fields.js";
-import { EXAMPLES } from "./examples.js";
-import { extraMembers } from "./plan.js";
+import { extraMembers, modelName } from "./plan.js";
 
 const KEPT = "shardline.steps";
 
@@ -80,9 +79,7 @@ const lowered = (label) => (/^[A-Z][a-z]+[A-Z]/.test(label) ? label : label.toLo
 
 /** What a change of the plan does, in few words. @param {import("./plan.js").Plan} from @param {import("./plan.js").Plan} to @returns {string} */
 export function changeWords(from, to) {
-    /** @param {import("./plan.js").Plan} plan */
-    const name = (plan) => EXAMPLES.get(plan.example)?.title ?? (plan.config === null ? plan.hub || "none" : "a pasted config");
-    if (name(from) !== name(to) || JSON.stringify(from.config) !== JSON.stringify(to.config)) return `model ${name(to)}`;
+    if (modelName(from) !== modelName(to) || JSON.stringify(from.config) !== JSON.stringify(to.config)) return `model ${modelName(to)}`;
     const parts = FIELDS.filter(({ key }) => from[key] !== to[key])
         .map((field) => `${lowered(field.label)} ${valueWords(field, from[field.key])} → ${valueWords(field, to[field.key])}`);
     const [before, after] = [from, to].map((plan) => extraMembers(plan).map(({ text }) => text));

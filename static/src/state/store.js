@@ -38,6 +38,9 @@ export const accelerators = signal(/** @type {Api.Accelerator[]} */ ([]));
 export const inventories = signal(/** @type {{items: Api.InventoryItem[], hint: string}} */ ({ items: [], hint: "" }));
 export const inventory = signal(/** @type {Api.Inventory} */ (null));
 
+/** What the counts are called that were typed and are none: the plan is the one before. */
+export const unread = signal(/** @type {string[]} */ ([]));
+
 /** Questions that the reader asked again. */
 const asks = signal(0);
 
@@ -133,7 +136,7 @@ export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) :
 /**
  * What goes with a change of one setting. A release and a moment of reducing belong to their framework: another
  * framework leaves them open, and starts with its own stage. What was read or measured on one machine says
- * nothing about another.
+ * nothing about another. Megatron shares experts out beside tensor ranks with sequence parallelism only.
  *
  * @param {Plan} before @param {Record<string, any>} changes @returns {Plan}
  */
@@ -141,7 +144,8 @@ export function planAfter(before, changes) {
     const moved = "framework" in changes && changes.framework !== before.framework;
     const own = moved ? { software: "", gradientSync: "", zero: STAGE[changes.framework] ?? 0 } : {};
     const sac = moved && before.recompute === "op_sac" ? { recompute: "full" } : {};
-    const after = { ...before, ...own, ...sac, ...changes };
+    const split = before.tensor === 1 && changes.tensor > 1 && before.expert > 1 ? { sequence: true } : {};
+    const after = { ...before, ...own, ...sac, ...split, ...changes };
     const machine = ["accelerator", "inventory"].some((key) => key in changes && changes[key] !== before[key]);
     return machine ? withoutExtra(after, "/cluster") : after;
 }

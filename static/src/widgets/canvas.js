@@ -2,6 +2,9 @@
 import { effect, untracked } from "@preact/signals";
 import { printing, theme } from "../state/prefs.js";
 
+/** Of words in a drawing. */
+export const FONT = "11px system-ui, sans-serif";
+
 /** More device pixels than this cost time and show nothing. */
 const MOST_RATIO = 3;
 const HATCH_PX = 6;

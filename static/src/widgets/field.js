@@ -1,8 +1,8 @@
 /** Form parts: a labelled row with its message, a choice among legal values, a count, a text. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
-import { FIELD_BY_KEY, valueWords } from "../state/fields.js";
-import { change, choices, fieldErrors, plan } from "../state/store.js";
+import { FIELD_BY_KEY, FIELDS, valueWords } from "../state/fields.js";
+import { change, choices, fieldErrors, plan, unread } from "../state/store.js";
 import { exact, parseCount, shortCount } from "../units.js";
 import { ReadLabel } from "./read.js";
 import { known } from "./words.js";
@@ -11,37 +11,49 @@ import { known } from "./words.js";
 const MOST_CHIPS = 8;
 const MOST_HINTS = 8;
 
+/** What mends a problem: a value of the field, or of another where it is named. @typedef {{key: string, value: number | string}} Mend */
+
 /**
- * The legal values of a field that a problem's hint names; of counts the nearest first.
- * @param {string} name @param {{pointer: string, hint?: string}} problem @param {number} [most] @returns {(number | string)[]}
+ * The legal values of a field that a problem's hint names, of counts the nearest first; then those of other fields.
+ * @param {string} name @param {{pointer: string, hint?: string}} problem @param {number} [most] @returns {Mend[]}
  */
 export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
-    const { type, pointer: own, choice } = FIELD_BY_KEY.get(name);
-    /* What another setting cannot be may be mended here: "1, or global_batch_size 168". */
-    if (pointer !== own) return [...hint.matchAll(new RegExp(`\\b${choice} ([0-9]+)`, "g"))].map(([, named]) => Number(named));
-    /* What a switch contradicts has values, a switch has none; "or pipeline 1" is of another setting. */
-    const words = type === "flag" ? [] : hint.split(", ").filter((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9][a-z0-9_.-]*$/).test(word));
-    if (type !== "count") return words.slice(0, most);
-    const off = (/** @type {number} */ count) => Math.abs(count - plan.value[name]);
-    return words.map(Number).sort((a, b) => off(a) - off(b)).slice(0, most);
+    const { type, pointer: own } = FIELD_BY_KEY.get(name);
+    const parts = hint.split(", ");
+    /* What a switch contradicts has values, a switch has none. */
+    const words = pointer !== own || type === "flag" ? [] : parts.filter((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9][a-z0-9_.-]*$/).test(word));
+    const off = (/** @type {string} */ word) => Math.abs(Number(word) - plan.value[name]);
+    const values = (type === "count" ? words.sort((a, b) => off(a) - off(b)) : words).slice(0, most);
+    return [...values.map((value) => ({ key: name, value: typed(name, value) })), ...parts.flatMap((part) => {
+        /* "or global_batch_size 168"; what takes two settings is not for one press. */
+        const [, choice, value] = /^(?:or )?([a-z_]+) (\S+)$/.exec(part) ?? [];
+        const field = FIELDS.find((one) => one.choice === choice && one.type !== "flag");
+        return field ? [{ key: field.key, value: typed(field.key, value) }] : [];
+    })];
 }
 
-/** Values that a field can be set to. @param {{name: string, values: (number | string)[]}} props */
-export function Use({ name, values }) {
-    return html`Use ${values.map((value) => html`
-        <button type="button" key=${value} class="chip-button" aria-label="Set ${FIELD_BY_KEY.get(name).label} to ${value}"
-                onClick=${() => change({ [name]: value })}>${value}</button>`)}`;
+/** @param {string} key @param {string} value */
+const typed = (key, value) => (FIELD_BY_KEY.get(key).type === "count" ? Number(value) : value);
+
+/** Values to press. @param {{name: string, mends: Mend[]}} props  name: of the field that needs no name beside its values */
+export function Use({ name, mends }) {
+    return html`Use ${mends.map(({ key, value }) => {
+        const { label } = FIELD_BY_KEY.get(key);
+        return html`
+            <button type="button" key=${key + value} class="chip-button" aria-label="Set ${label} to ${value}"
+                    onClick=${() => change({ [key]: value })}>${key === name ? "" : `${label} `}${value}</button>`;
+    })}`;
 }
 
 /** @param {{name: string}} props  the key of a field */
 export function FieldError({ name }) {
     const problem = fieldErrors.value.get(name);
     if (!problem) return null;
-    const values = hinted(name, problem);
+    const mends = hinted(name, problem);
     return html`
         <div class="field-error">
             <p id="error-${name}"><span aria-hidden="true">▲ </span>${problem.detail}</p>
-            ${values.length > 0 ? html`<p class="try"><${Use} name=${name} values=${values} /></p>`
+            ${mends.length > 0 ? html`<p class="try"><${Use} name=${name} mends=${mends} /></p>`
                 : problem.hint ? html`<p class="muted">${{ true: "on", false: "off" }[problem.hint] ?? problem.hint}</p>` : null}
         </div>`;
 }
@@ -134,12 +146,17 @@ export function Switch({ name, legal }) {
 export function Count({ name, step = "one", suffixes = false, placeholder = "", unit = null }) {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const value = plan.value[name];
-    const { optional } = FIELD_BY_KEY.get(name);
+    const { label, optional } = FIELD_BY_KEY.get(name);
     /** @param {string} text */
     const read = (text) => (optional && text.trim() === "" ? 0
         : suffixes || /^[0-9, _]+$/.test(text.trim()) ? parseCount(text) : null);
     const shown = draft ?? (optional && value === 0 ? "" : suffixes ? shortCount(value) : exact(value));
     const bad = draft !== null && read(draft) === null;
+    useEffect(() => {
+        if (!bad) return undefined;
+        unread.value = [...unread.peek(), label];
+        return () => { unread.value = unread.peek().filter((other) => other !== label); };
+    }, [bad]);
 
     /** @param {string} text */
     const commit = (text) => {

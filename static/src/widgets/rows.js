@@ -36,14 +36,15 @@ export function directionOf(sort, name) {
     return sort === name ? 1 : sort === `-${name}` ? -1 : 0;
 }
 
+/** Numbers by size, else by name. @param {unknown} a @param {unknown} b */
+export const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+
 /**
  * In the order of a column; what has no value there comes last, either way.
  * @template T
  * @param {T[]} rows @param {(row: T) => any} read @param {1 | -1} direction @returns {T[]}
  */
 export function sorted(rows, read, direction) {
-    /** @param {unknown} a @param {unknown} b */
-    const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     return rows.map((row) => ({ row, value: read(row) ?? null })).sort((a, b) => {
         if (a.value === null || b.value === null) return (a.value === null ? 1 : 0) - (b.value === null ? 1 : 0);
         return direction * order(a.value, b.value);

@@ -23,7 +23,7 @@ function Marks({ stops, at }) {
 function Nearest({ name, legal, current }) {
     const near = [legal.filter((value) => value < current).at(-1), legal.find((value) => value > current)];
     return html`
-        <p class="try">${current} is not possible now. <${Use} name=${name} values=${near.filter((value) => value !== undefined)} /></p>`;
+        <p class="try">${current} is not possible now. <${Use} name=${name} mends=${near.flatMap((value) => (value ? [{ key: name, value }] : []))} /></p>`;
 }
 
 /** @param {{name: string, why?: string}} props  why: what a value beyond its only one would break */

@@ -5,9 +5,7 @@
  *
  * @typedef {{label: string, tone: string, hatched?: boolean}} Look
  */
-
-/** @param {string} name  of the service */
-export const wordsOf = (name) => name.replaceAll("_", " ");
+import { wordsOf } from "../words.js";
 
 /** As words at the start of a line. @param {string} name */
 export const titleOf = (name) => wordsOf(name.charAt(0).toUpperCase() + name.slice(1));

@@ -30,10 +30,12 @@ export function valueOf(name, value) {
     return typeof value === "number" ? writerOf(name)(value) : String(value);
 }
 
+/** The fullest of the ranks. @param {Api.Memory} memory */
+export const fullestOf = ({ ranks, binding_rank: binding }) => ranks.find(({ rank }) => rank === binding) ?? ranks[0];
+
 /** What binds, in the words of the service. @param {Api.Estimate} estimate */
 export function bindingWords({ binding, memory }) {
-    const own = memory.ranks.find(({ rank }) => rank === memory.binding_rank);
-    return readable(binding?.sentence ?? "", [memory.device_total_bytes, memory.usable_bytes, ...(own?.terms ?? []).map(({ bytes }) => bytes)]);
+    return readable(binding?.sentence ?? "", [memory.device_total_bytes, memory.usable_bytes, ...(fullestOf(memory)?.terms ?? []).map(({ bytes }) => bytes)]);
 }
 
 /** A difference with its sign, the minus as long as the plus. @param {number} value @param {(size: number) => string} write */
@@ -45,6 +47,3 @@ export function signed(value, write) {
 export function partName(id) {
     return accelerators.value.find((part) => part.id === id)?.name ?? id;
 }
-
-/** A name of the service as words. @param {string} name */
-export const wordsOf = (name) => name.replaceAll("_", " ");

@@ -7,8 +7,8 @@ import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchAsset } from "../state/api.js";
 import { asProblem } from "../state/store.js";
-import { wordsOf } from "./values.js";
 import wordsFile from "./words.json";
+import { wordsOf } from "../words.js";
 
 /** By what they are of; null until they have come or could not, which is tried again. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
 const words = signal(null);

@@ -1,8 +1,8 @@
 /** What was read of dropped files, in short: what was recognised, what was guessed, what is missing. */
 import { html } from "../../html.js";
 import { Fields, Files, openWords, Parts } from "../../inventories/report.js";
-import { many } from "../../inventories/words.js";
 import { exact } from "../../units.js";
+import { many } from "../../words.js";
 import { Problem } from "../../widgets/problem.js";
 import { partName } from "../../widgets/values.js";
 import { worded } from "../../widgets/words.js";

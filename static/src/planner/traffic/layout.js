@@ -5,6 +5,7 @@
  * @typedef {{name: string, bytes: number, top: number, height: number}} Node
  * @typedef {{item: Api.Communication, from: string, to: string, exposed: number, left: number, right: number, height: number}} Band
  */
+import { wordsOf } from "../../words.js";
 
 /** From the inside of a device outwards. */
 const LEVELS = ["device", "scale_up", "host", "node", "network"];
@@ -14,7 +15,7 @@ const LEAST_PX = 2;
 
 /** @param {Api.Communication} item */
 export function sourceOf({ group, collective }) {
-    return `${group} ${collective}`.replaceAll("_", " ");
+    return wordsOf(`${group} ${collective}`);
 }
 
 /** @param {[string, number][]} sums @param {number} perByte @param {number} gap @returns {Map<string, Node>} */

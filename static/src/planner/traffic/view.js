@@ -7,11 +7,12 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
 import { answer } from "../../state/store.js";
 import { scaled, seconds } from "../../units.js";
+import { wordsOf } from "../../words.js";
 import { followWidth } from "../../widgets/canvas.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Num } from "../../widgets/explain.js";
 import { Plain } from "../../widgets/plain.js";
-import { unitOf, wordsOf } from "../../widgets/values.js";
+import { unitOf } from "../../widgets/values.js";
 import { layOut, sourceOf } from "./layout.js";
 
 const GAP_PX = 26;

@@ -5,7 +5,7 @@
  * @typedef {{id: string, title: string, changes: Record<string, any>}} Move
  */
 import { degreesOf } from "../../state/cut.js";
-import { exact } from "../../units.js";
+import { many } from "../../words.js";
 
 /** What one rank computes with, the better the later. @param {Api.Accelerator} part */
 const rankOf = (part) => [part.peak_flops_per_s?.bf16 ?? 0, part.memory_bytes ?? 0];
@@ -62,8 +62,8 @@ export function movesOf(plan, parts) {
     const moves = [
         { id: "context", title: "2 × context", changes: { sequenceLength: plan.sequenceLength * 2 } },
         next && { id: "part", title: next.name.replace(/^\S+ /, ""), changes: { accelerator: next.id } },
-        plan.nodes > 1 && { id: "half", title: `Half: ${exact(half)} node${half === 1 ? "" : "s"}`, changes: { nodes: half } },
-        { id: "twice", title: `Double: ${exact(plan.nodes * 2)} nodes`, changes: { nodes: plan.nodes * 2 } },
+        plan.nodes > 1 && { id: "half", title: `Half: ${many(half, "node")}`, changes: { nodes: half } },
+        { id: "twice", title: `Double: ${many(plan.nodes * 2, "node")}`, changes: { nodes: plan.nodes * 2 } },
         plan.precision !== "fp8" && { id: "fp8", title: "fp8", changes: { precision: "fp8" } },
         plan.zero < 3 && { id: "zero", title: `ZeRO ${plan.zero} → ${plan.zero + 1}`, changes: { zero: plan.zero + 1 } },
         { id: "micro", title: `Micro-batch ${plan.microBatch * 2}`, changes: { microBatch: plan.microBatch * 2 } },

@@ -29,7 +29,7 @@ function Delta({ estimate, now, title, at }) {
 function Effects(props) {
     const { estimate } = props;
     return html`
-        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em>, <${Delta} ...${props} title="Change of memory" at="/memory/device_total_bytes" /></span>
+        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> <${Delta} ...${props} title="Change of memory" at="/memory/device_total_bytes" /></span>
         <span><${Delta} ...${props} title="Change of the step" at="/time/step_s" /> step</span>
         <span><${Delta} ...${props} title="Change of the rate" at="/throughput/tokens_per_s" /> tokens/s</span>`;
 }

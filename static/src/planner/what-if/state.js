@@ -1,6 +1,7 @@
 /** The answers to the changes worth asking about; asked when the plan has its own and is left in peace. */
 import { computed, effect, signal } from "@preact/signals";
 import * as api from "../../state/api.js";
+import { withSubject } from "../../state/fields.js";
 import { requestOf } from "../../state/plan.js";
 import { accelerators, answer, outcomeOf, plan, planAfter, requestText } from "../../state/store.js";
 import { readable } from "../../state/prefs.js";
@@ -25,7 +26,7 @@ export const outcomes = computed(() => (told.value.of === requestText.value ? to
 /** @param {Api.Estimate | api.Problem | undefined} got  nothing: of what the service left out @returns {Outcome | undefined} */
 function outcomeIn(got) {
     if (!got) return undefined;
-    return "errors" in got ? { estimate: null, why: readable(got.errors[0]?.detail ?? got.detail) } : { estimate: got };
+    return "errors" in got ? { estimate: null, why: readable(withSubject(got.errors[0] ?? got)) } : { estimate: got };
 }
 
 /** @param {string} of @param {AbortSignal} abort */

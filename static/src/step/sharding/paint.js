@@ -1,10 +1,9 @@
 /** Draws the map: the cells, and above them what is lit and chosen. */
-import { brush, colour, inkOn } from "../../widgets/canvas.js";
+import { brush, colour, FONT, inkOn } from "../../widgets/canvas.js";
 import { EDGED_PX } from "./cells.js";
 import { kindLook } from "../timeline/kinds.js";
 import { faceColour } from "./shown.js";
 
-const FONT = "11px system-ui, sans-serif";
 const TEXT_PX = 16;
 
 /** Of a letter, from the middle of its cell. */

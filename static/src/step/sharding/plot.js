@@ -9,8 +9,8 @@ import { moves } from "./moving.js";
 import { paintCells, paintLit } from "./paint.js";
 import { alike, cells, chosen, faces, fillWords, lit, nodeShown, pointedCell, ranks, width } from "./shown.js";
 import { coordinateWords, doingWords } from "./words.js";
+import { Tip } from "../../widgets/tip.js";
 
-const TIP_PX = 230;
 
 /** @param {() => void} read @param {() => void} draw  after what read returns has changed */
 function followCells(read, draw) {
@@ -40,20 +40,19 @@ function onKey(event) {
     else rank.value = chosen() === null ? ranks.value.findIndex((_, at) => cells.value.x[at] >= 0) : neighbour(cells.value, rank.value, arrow[0], arrow[1]);
 }
 
-function Tip() {
+function Pointed() {
     const place = ranks.value[pointedCell.value];
     if (!place || cells.value === null) return null;
     const bytes = lit.value.bytes.get(place.rank);
     const { x, y, cell } = cells.value;
-    const put = { left: `${Math.max(0, Math.min(x[pointedCell.value] + 14, width.value - TIP_PX))}px`, top: `${y[pointedCell.value] + cell + 8}px` };
     return html`
-        <div class="tip" style=${put} aria-hidden="true" data-testid="map-tip">
+        <${Tip} left=${x[pointedCell.value] + 14} top=${y[pointedCell.value] + cell + 8} width=${width.value} testid="map-tip">
             <b>rank ${place.rank}</b><span>node ${place.node}, device ${place.local_rank}</span>
             <span>${coordinateWords(place)}</span><span>${doingWords(place.coordinates.pipeline)}</span>
             ${fillWords(place) === "" ? null : html`<span>${fillWords(place)} of the usable memory</span>`}
             ${bytes === undefined ? null : html`
                 <span>${exact(bytes)} bytes of the tensor:${lit.value.slices.get(place.rank)}</span>`}
-        </div>`;
+        <//>`;
 }
 
 export function CellsPlot() {
@@ -84,6 +83,6 @@ export function CellsPlot() {
              onClick=${(event) => { rank.value = under(event); }} onDblClick=${turnLevel}>
             <canvas ref=${base} data-testid="map-cells"></canvas>
             <canvas class="marks" ref=${above} data-testid="map-lit"></canvas>
-            <${Tip} />
+            <${Pointed} />
         </div>`;
 }

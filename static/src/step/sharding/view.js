@@ -8,6 +8,7 @@ import { estimate } from "../bytes.js";
 import { requestText } from "../../state/store.js";
 import { storedSize } from "../../state/prefs.js";
 import { exact, scaled, seconds } from "../../units.js";
+import { many, wordsOf } from "../../words.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Chips } from "../../widgets/chips.js";
 import { Fold } from "../../widgets/fold.js";
@@ -15,7 +16,6 @@ import { Export } from "../../widgets/export.js";
 import { Panel } from "../../widgets/panel.js";
 import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
-import { wordsOf } from "../../widgets/terms.js";
 import { Help, titled } from "../../widgets/words.js";
 import { Areas } from "./areas.js";
 import { MOST_TONES } from "./cells.js";
@@ -65,8 +65,7 @@ function Readout() {
     const { all, same, bytes } = lit.value;
     const gone = [...(rank.value >= 0 ? [`rank ${rank.value}`] : []), ...(node.value >= 0 && nodeShown.value < 0 ? [`node ${node.value}`] : [])];
     const each = [...new Set(bytes.values())];
-    const shards = bytes.size > 0 ? ` ${holders.value.name} is held by ${exact(all.length)} ${
-        all.length === 1 ? "device" : "devices"}, ${exact(same.size)} with this very slice: ${
+    const shards = bytes.size > 0 ? ` ${holders.value.name} is held by ${many(all.length, "device")}, ${exact(same.size)} with this very slice: ${
         each.slice(0, 3).map(storedSize).join(", ")} each.` : "";
     return html`
         <p class="readout" id="map-readout" role="status" data-testid="map-readout">
@@ -144,7 +143,7 @@ export function ShardingMap() {
     const nodes = new Set(ranks.value.map((place) => place.node)).size;
     return html`
         <${Panel} id="sharding" title="Sharding map" data-phase=${stale ? "loading" : phase} head=${answer && html`
-            <p class="key">${exact(ranks.value.length)} ${ranks.value.length === 1 ? "device" : "devices"} on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
+            <p class="key">${many(ranks.value.length, "device")} on ${many(nodes, "node")}</p>
             <${Export} name="sharding" title="Sharding map" data=${placesData} />`}>
             ${problem ? html`<${Problem} problem=${problem} />` : answer === null ? html`<p class="muted">Placing the ranks…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>

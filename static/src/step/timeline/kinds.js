@@ -5,8 +5,9 @@
  *   where two kinds share one, a letter where there is room for it
  */
 import * as api from "../../state/api.js";
-import { titleOf, wordsOf } from "../../widgets/terms.js";
+import { titleOf } from "../../widgets/terms.js";
 import file from "../names.json";
+import { wordsOf } from "../../words.js";
 
 /**
  * ways: copies go one way or the other, which of the two stands in place of a group; schedules: those that the service

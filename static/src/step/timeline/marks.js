@@ -1,8 +1,8 @@
 /** What lies over the timeline and changes with the pointer and the cursor; and the mini-map. */
-import { colour, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
+import { colour, FONT, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
 import { kindLook } from "./kinds.js";
 import { xOf } from "./layout.js";
-import { FONT, lineOf } from "./paint.js";
+import { lineOf } from "./paint.js";
 import { fillRuns, runsFor, SHARED } from "./rows.js";
 
 const STEADY_PX = 4;

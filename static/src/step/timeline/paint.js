@@ -1,14 +1,13 @@
 /** Draws the timeline: the lanes, a closer look at one stage, the memory of that stage. */
 import { gigabytes, UNIT_BYTES } from "../../units.js";
-import { brush, colour, inkOn, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
+import { wordsOf } from "../../words.js";
+import { brush, colour, FONT, inkOn, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
 import { ticks } from "../../widgets/charts.js";
-import { wordsOf } from "../../widgets/terms.js";
 import { axisTimes } from "./axis.js";
 import { kindLook, laneName } from "./kinds.js";
 import { xOf } from "./layout.js";
 import { countUpTo, fillRuns, runsFor, SHARED } from "./rows.js";
 
-export const FONT = "11px system-ui, sans-serif";
 const LETTER_PX = 20;
 const NAME_PX = 10;
 const SEPARATED_PX = 4;

@@ -4,9 +4,9 @@ import { html } from "../../html.js";
 import { at_s, marks_s, selected_s } from "../../state/look.js";
 import { theme, units } from "../../state/prefs.js";
 import { exact } from "../../units.js";
+import { wordsOf } from "../../words.js";
 import { keptWords } from "../bytes.js";
 import { contextOf, drawAfter, followWidth } from "../../widgets/canvas.js";
-import { wordsOf } from "../../widgets/terms.js";
 import { detailRows, far, operators } from "./detail.js";
 import { handsOn } from "./hands.js";
 import { kindLook, laneWords, names } from "./kinds.js";
@@ -14,9 +14,9 @@ import { timeOf } from "./layout.js";
 import { miniPicture, paintMarks, paintMini } from "./marks.js";
 import { paintScene } from "./paint.js";
 import { hovered, lastEnd_s, layout, other, otherLayout, setView, shown, stageShown, viewNow, width } from "./shown.js";
+import { Tip } from "../../widgets/tip.js";
 
 const MINI_PX = 38;
-const TIP_PX = 260;
 
 /** @typedef {{of: typeof shown, layout: typeof layout, main: boolean}} Drawing */
 
@@ -60,19 +60,18 @@ function partWords(row, span) {
 }
 
 /** The span under the pointer, with every digit. The tables say the same to those who do not point. @param {Drawing} props */
-function Tip({ of, main }) {
+function Pointed({ of, main }) {
     if (hovered.value === null || of.value === null) return null;
     const { row, span, x, y } = hovered.value;
     if (!of.value.rows.includes(row) && !(main && detailRows.value.includes(row))) return null;
     const { label } = kindLook(of.value.kinds[row.kind[span]]);
     const length_s = row.end_s[span] - row.start_s[span];
-    const put = { left: `${Math.max(0, Math.min(x + 12, width.value - TIP_PX))}px`, top: `${y + 18}px` };
     return html`
-        <div class="tip" style=${put} aria-hidden="true" data-testid="tip">
+        <${Tip} left=${x + 12} top=${y + 18} width=${width.value} testid="tip">
             <b>${label}${partWords(row, span)}${workWords(row, span)}</b>
             <span>stage ${row.stage}, ${laneWords(row)}, rank ${row.rank}</span>
             <span>${exact(length_s)} s, from ${exact(row.start_s[span])} to ${exact(row.end_s[span])} s</span>
-        </div>`;
+        <//>`;
 }
 
 /** Drags and clicks move the view to where the pointer is. */
@@ -128,6 +127,6 @@ export function Plot({ drawing, name, testid }) {
              ...${hands} data-testid="${testid}-plot">
             <canvas ref=${lanes} data-testid="${testid}-lanes"></canvas>
             <canvas class="marks" ref=${marks} data-testid="${testid}-marks"></canvas>
-            <${Tip} ...${drawing} />
+            <${Pointed} ...${drawing} />
         </div>`;
 }

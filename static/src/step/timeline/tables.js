@@ -5,6 +5,7 @@ import { selected_s, stage } from "../../state/look.js";
 import { units } from "../../state/prefs.js";
 import { timeline } from "../state.js";
 import { exact, gigabytes, seconds } from "../../units.js";
+import { many } from "../../words.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Num } from "../../widgets/explain.js";
 import { Notes } from "../../planner/details.js";
@@ -47,7 +48,7 @@ export function Selected() {
     const figures = { ...sums, from_s, to_s };
     return html`
         <section class="selected" aria-label="Selected part" data-testid="selected">
-            <p><b>${seconds(to_s - from_s)}</b> selected, from ${exact(from_s)} to ${exact(to_s)} s, times ${sums.stages} ${sums.stages === 1 ? "stage" : "stages"}
+            <p><b>${seconds(to_s - from_s)}</b> selected, from ${exact(from_s)} to ${exact(to_s)} s, times ${many(sums.stages, "stage")}
                 ${" "}<button type="button" onClick=${() => { selected_s.value = null; }}>Clear</button></p>
             <div class="selected-sums">
                 <div><${Plain} tight label=${names.says.sums} columns=${[]} more=${(at) => ({ "data-testid": SUMS[at][2] })}
@@ -55,7 +56,7 @@ export function Selected() {
                 <div><${Plain} tight label=${names.says.sums_by_kind} columns=${[]} rows=${sums.kinds.map((sum) => {
                     const { kind, spans } = sum;
                     const look = kindLook(shown.value.kinds[kind]);
-                    return sumOf("seconds", `${look.label}, ${spans} ${spans === 1 ? "span" : "spans"}`, { ...figures, ...sum }, look);
+                    return sumOf("seconds", `${look.label}, ${many(spans, "span")}`, { ...figures, ...sum }, look);
                 })} /></div>
             </div>
         </section>`;

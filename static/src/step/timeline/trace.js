@@ -4,10 +4,10 @@ import { html } from "../../html.js";
 import * as api from "../../state/api.js";
 import { asProblem, requestText } from "../../state/store.js";
 import { digits, exact, seconds } from "../../units.js";
+import { many, wordsOf } from "../../words.js";
 import { Problem } from "../../widgets/problem.js";
 import { Plain } from "../../widgets/plain.js";
 import { save } from "../../widgets/save.js";
-import { wordsOf } from "../../widgets/terms.js";
 import { fetchInto, nothing, timeline } from "../state.js";
 import { names } from "./kinds.js";
 
@@ -112,7 +112,7 @@ function Comparison({ answer }) {
     const caption = names.says.streams;
     return html`
         ${answer.request === requestText.value ? null : html`<p class="warning">${names.says.changed}</p>`}
-        <p>${trace.steps} ${trace.steps === 1 ? "step" : "steps"} of ${compared.value.of}${trace.steps_marked ? ""
+        <p>${many(trace.steps, "step")} of ${compared.value.of}${trace.steps_marked ? ""
             : ", unmarked: the whole counts as one"}; busiest device ${device.device}, idle ${seconds(device.idle_s)} of a step (predicted bubble ${seconds(device.predicted_bubble_s)}).</p>
         <${Pairs} caption="The step" name="Figure" rows=${[whole("step time", step_s), whole("exposed communication", bare),
             ...categories.map((each) => cellsOf(each.name, each))]} />

@@ -18,7 +18,7 @@ export function Choice() {
     const choose = (event) => { beside.value = event.currentTarget.value; };
     return html`
         <label>Beside it <select aria-label="Timeline drawn beside this one" onChange=${choose}>
-            <option value="" selected=${beside.value === ""}>nothing</option>
+            <${Options} items=${[["", "nothing"]]} now=${beside.value} />
             ${offered().map(({ label, items }) => (items.length === 0 ? null : html`
                 <optgroup key=${label} label=${label}><${Options} items=${items} now=${beside.value} /></optgroup>`))}
         </select></label>`;
@@ -43,7 +43,7 @@ function Differences({ its }) {
             columns=${["One step", "#this plan", `#${wordsOf(beside.value)}`, "#difference", html`<span class="visually-hidden">verdict</span>`]}
             more=${(row) => ({ "data-testid": ["differs-step", "differs-idle", "differs-peak"][row] })}
             rows=${[["Step time, simulated", ...cellsOf(own.step_s, its.timeline.step_s, seconds)],
-                ["Idle share of the pipeline", ...cellsOf(own.idle_ratio, its.timeline.idle_ratio, percent, true)],
+                ["Pipeline idle", ...cellsOf(own.idle_ratio, its.timeline.idle_ratio, percent, true)],
                 ...(ownMemory ? [["Peak memory of the fullest device",
                     ...cellsOf(ownMemory.device_total_bytes, its.estimate.memory.device_total_bytes, memorySize)]] : [])]} />
         ${its.estimate.fits ? null : html`<p class="warning">Beside: does not fit, by ${memorySize(-its.estimate.memory.headroom_bytes)}.</p>`}`;

@@ -14,6 +14,7 @@ import { exact, percent, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Check } from "../../widgets/check.js";
 import { Export } from "../../widgets/export.js";
+import { Options } from "../../widgets/options.js";
 import { Panel } from "../../widgets/panel.js";
 import { Problem } from "../../widgets/problem.js";
 import { kindLook, names } from "./kinds.js";
@@ -53,7 +54,7 @@ function Transport() {
                    onInput=${(event) => moveCursor(Number(event.currentTarget.value))} />
             <label>Play in <select aria-label="Time of the cursor across the view"
                     onChange=${(event) => { pace_s.value = Number(event.currentTarget.value); }}>
-                ${PACES_S.map((pace) => html`<option key=${pace} value=${pace} selected=${pace === pace_s.value}>${pace} s</option>`)}
+                <${Options} now=${String(pace_s.value)} items=${PACES_S.map((pace) => [String(pace), `${pace} s`])} />
             </select></label>
             <button type="button" disabled=${whole} onClick=${() => { view_s.value = null; }}>Whole step</button>
             <${Check} on=${allLanes.value} set=${(on) => { allLanes.value = on; }}>Show links, copies, host<//>
