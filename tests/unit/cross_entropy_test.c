@@ -38,15 +38,15 @@ each_loss_has_its_kernels(void)
         sl_entropy_kernels kernels;
         double forward, backward, copies;
     } rows[] = {
-        {SL_FRAMEWORK_DDP, SL_LOSS_PROFILE, 1, SL_ENTROPY_OWN, 22.0, 22.0, 1.0},
-        {SL_FRAMEWORK_DDP, SL_LOSS_EAGER, 1, SL_ENTROPY_OPERATORS, 22.0, 22.0, 1.0},
-        {SL_FRAMEWORK_DDP, SL_LOSS_HALF, 1, SL_ENTROPY_HALF, 8.0, 8.0, 1.0},
+        {SL_FRAMEWORK_DDP, SL_LOSS_PROFILE, 1, SL_ENTROPY_OWN, 22.0, 26.0, 1.0},
+        {SL_FRAMEWORK_DDP, SL_LOSS_EAGER, 1, SL_ENTROPY_OPERATORS, 22.0, 26.0, 1.0},
+        {SL_FRAMEWORK_DDP, SL_LOSS_HALF, 1, SL_ENTROPY_HALF, 8.0, 10.0, 1.0},
         {SL_FRAMEWORK_DDP, SL_LOSS_FUSED, 1, SL_ENTROPY_FUSED, 4.0, 4.0, 1.0},
-        {SL_FRAMEWORK_DDP, SL_LOSS_CHUNKED, 1, SL_ENTROPY_CHUNKED, 22.0, 22.0, 1.0},
+        {SL_FRAMEWORK_DDP, SL_LOSS_CHUNKED, 1, SL_ENTROPY_CHUNKED, 22.0, 26.0, 1.0},
         {SL_FRAMEWORK_DDP, SL_LOSS_CUT, 1, SL_ENTROPY_CUT, 4.0, 4.0, 1.0},
         {SL_FRAMEWORK_MEGATRON, SL_LOSS_PROFILE, 2, SL_ENTROPY_OWN, 38.0, 14.0, 1.0},
         {SL_FRAMEWORK_MEGATRON, SL_LOSS_PARALLEL, 2, SL_ENTROPY_VOCABULARY, 38.0, 14.0, 1.0},
-        {SL_FRAMEWORK_FSDP2, SL_LOSS_EAGER, 2, SL_ENTROPY_OPERATORS, 22.0, 22.0, 2.0},
+        {SL_FRAMEWORK_FSDP2, SL_LOSS_EAGER, 2, SL_ENTROPY_OPERATORS, 22.0, 26.0, 2.0},
         {SL_FRAMEWORK_FSDP2, SL_LOSS_PROFILE, 2, SL_ENTROPY_SPLIT, 38.0, 38.0, 1.0},
         {SL_FRAMEWORK_FSDP2, SL_LOSS_FUSED, 2, SL_ENTROPY_SPLIT_COMPILED, 10.0, 6.0, 1.0},
     };
@@ -59,6 +59,19 @@ each_loss_has_its_kernels(void)
         CU_ASSERT_EQUAL(e.backward_bytes, rows[i].backward);
         CU_ASSERT_EQUAL(e.copies, rows[i].copies);
     }
+}
+
+/* Logits of 32 bits need no cast, and what works in their place moves twice the bytes. */
+static void
+wide_logits_are_not_cast(void)
+{
+    sl_question q = question_of(SL_FRAMEWORK_DDP, SL_LOSS_EAGER, 1);
+
+    q.workload.precision = SL_PRECISION_FP32;
+    CU_ASSERT_EQUAL(entropy_of(&q).forward_bytes, 16.0);
+    CU_ASSERT_EQUAL(entropy_of(&q).backward_bytes, 20.0);
+    q.workload.loss = SL_LOSS_FUSED;
+    CU_ASSERT_EQUAL(entropy_of(&q).forward_bytes, 8.0);
 }
 
 /* What a release computes of the logits beside its loss stays with every other loss. */
@@ -86,7 +99,7 @@ a_step_is_longer_by_what_its_loss_moves(void)
     static const struct {
         sl_loss loss;
         double more; /* bytes a logit */
-    } rows[] = {{SL_LOSS_FUSED, 0.0}, {SL_LOSS_HALF, 8.0}, {SL_LOSS_EAGER, 36.0}};
+    } rows[] = {{SL_LOSS_FUSED, 0.0}, {SL_LOSS_HALF, 10.0}, {SL_LOSS_EAGER, 40.0}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         q.workload.loss = rows[i].loss;
@@ -97,6 +110,7 @@ a_step_is_longer_by_what_its_loss_moves(void)
 
 static const sl_case cases[] = {
     SL_CASE(each_loss_has_its_kernels),
+    SL_CASE(wide_logits_are_not_cast),
     SL_CASE(a_release_may_fuse_its_own_and_compute_more),
     SL_CASE(a_step_is_longer_by_what_its_loss_moves),
 };

@@ -150,6 +150,21 @@ add_offloads(list *to, const sl_workload *now, uint32_t lacking)
             add(to, percent);
 }
 
+static void
+add_cuts(list *to, const sl_question *question, const sl_plan *plan, sl_change_kind kind, bool fits)
+{
+    const sl_cluster *cluster = question->cluster;
+
+    if (kind == SL_CHANGE_TENSOR)
+        add_degrees(to, plan->tensor, cluster->accelerators_per_node, fits);
+    else if (kind == SL_CHANGE_PIPELINE)
+        add_degrees(to, plan->pipeline, SL_PIPELINE_MAX, fits);
+    else if (kind == SL_CHANGE_EXPERT)
+        add_degrees(to, plan->expert, question->model->experts, fits);
+    else
+        add_degrees(to, plan->context, sl_cluster_accelerators(cluster), fits);
+}
+
 /* What costs time and never saves any. */
 static void
 add_what_only_frees(list *to, const sl_question *question, const sl_combination *now,
@@ -177,7 +192,6 @@ uint32_t
 sl_change_values(const sl_question *question, const sl_combination *now, uint32_t lacking,
                  sl_change_kind kind, uint64_t values[SL_CHANGE_VALUES_MAX])
 {
-    const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &now->plan;
     const bool fits = lacking == 0;
     list to = {.values = values};
@@ -190,16 +204,10 @@ sl_change_values(const sl_question *question, const sl_combination *now, uint32_
         add_micro_batches(&to, now->workload.micro_batch, fits);
         break;
     case SL_CHANGE_TENSOR:
-        add_degrees(&to, plan->tensor, cluster->accelerators_per_node, fits);
-        break;
     case SL_CHANGE_PIPELINE:
-        add_degrees(&to, plan->pipeline, SL_PIPELINE_MAX, fits);
-        break;
     case SL_CHANGE_EXPERT:
-        add_degrees(&to, plan->expert, question->model->experts, fits);
-        break;
     case SL_CHANGE_CONTEXT:
-        add_degrees(&to, plan->context, sl_cluster_accelerators(cluster), fits);
+        add_cuts(&to, question, plan, kind, fits);
         break;
     case SL_CHANGE_SEQUENCE:
         if (plan->tensor > 1 && !plan->sequence)

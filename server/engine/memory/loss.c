@@ -5,9 +5,9 @@
 #include "engine/placement/lent.h"
 #include "engine/placement/slice.h"
 
-/* Bytes per logit of an eager loss at the peak of its backward: log-softmax in fp32, its gradient and
- * that of its input. The 16-bit logits are gone by then: nobody holds on to them. When forward ends
- * they are there, and one copy less. Other losses are the profile's. */
+/* Bytes per logit of an eager loss at the peak of its backward: log-softmax in fp32, its gradient
+ * and that of its input. The 16-bit logits are gone by then: nobody holds on to them. When forward
+ * ends they are there, and one copy less. Other losses are the profile's. */
 static const double eager_logit_bytes = 12.0;
 /* Without the copy in fp32. */
 static const double narrow_logit_bytes = 6.0;
@@ -19,8 +19,8 @@ static const double split_logit_bytes = 16.0;
  * forward ends. Our own runs show 8.1 and 4 with tensor 2, 10.0 and 6.0 with tensor 8. */
 static const double split_compiled_forward_bytes = 10.0;
 static const double split_compiled_logit_bytes = 6.0;
-/* Megatron's, which is not fused with it: logits in 16 bits, and their softmax in fp32 in the place of
- * what it is made of (core/tensor_parallel/cross_entropy.py). */
+/* Megatron's, which is not fused with it: logits in 16 bits, and their softmax in fp32 in place
+ * of what it is made of (core/tensor_parallel/cross_entropy.py). */
 static const double vocabulary_logit_bytes = 6.0;
 /* Eager without fp32, by code that holds on: logits, log-softmax and the gradients of both. */
 static const double half_logit_bytes = 8.0;

@@ -4,31 +4,43 @@
 
 #include "engine/placement/slice.h"
 
-/* Bytes per logit, read and written, counted in the code of each.
- * PyTorch's in fp32: the cast 2 + 4, log-softmax, whose rows no cache holds, 3 x 4 + 4; backward zeros
- * for the labels' gradient 4, log-softmax's 8 + 4, the cast back 4 + 2. In 16 bits no cast and half of each.
- * Megatron's: cast 6, maximum 4, difference 8, exponential 8, sum 4, quotient 8; backward the factor 8
- * and the cast 6 (core/tensor_parallel/cross_entropy.py).
- * DTensor's: cast 6, maximum 4, difference 8, exponential 8, sum 4, difference 8; backward zeros 4,
- * exponential 8, sum 12, factor 8, cast 6 (torch/distributed/tensor/parallel/loss.py); compiled, what
- * its sums over ranks set apart.
- * Fused: read twice, and once more to be written over. Cut: as much, for what is multiplied again less
- * what is left out (Wijmans 2024 has both equally fast). */
+/* Bytes of a 16-bit logit, read and written, counted in the code of each, and those of its casts to
+ * and from fp32, which wider logits do without.
+ * PyTorch's: a cast of 2 + 4, log-softmax, whose rows no cache holds, 3 x 4 + 4; backward zeros for
+ * the gradient of the labels 4, their sum 4, log-softmax's 8 + 4, the cast back 4 + 2 (ATen,
+ * SoftMax.cu). In 16 bits no casts and half of the rest.
+ * Megatron's: the cast, maximum 4, difference 8, exponential 8, sum 4, quotient 8; backward a
+ * factor 8 and the cast (core/tensor_parallel/cross_entropy.py).
+ * DTensor's: the cast, maximum 4, difference 8, exponential 8, sum 4, difference 8; backward zeros
+ * 4, exponential 8, sum 12, factor 8, the cast (torch/distributed/tensor/parallel/loss.py);
+ * compiled, what its sums over ranks set apart.
+ * Fused: read twice, and once more to be written over. Cut: as much, for what is multiplied again
+ * less what is left out (Wijmans 2024 has both equally fast). */
+static const double cast_bytes = 6.0;
 static const struct {
     double forward, backward;
+    bool casts; /* else it goes by the width of the logits */
 } moved[SL_ENTROPY_COUNT] = {
-    [SL_ENTROPY_OPERATORS] = {22.0, 22.0},
-    [SL_ENTROPY_NARROW] = {8.0, 8.0},
-    [SL_ENTROPY_HALF] = {8.0, 8.0},
-    [SL_ENTROPY_FUSED] = {4.0, 4.0},
-    [SL_ENTROPY_CHUNKED] = {22.0, 22.0},
-    [SL_ENTROPY_SPLIT] = {38.0, 38.0},
-    [SL_ENTROPY_SPLIT_COMPILED] = {10.0, 6.0},
-    [SL_ENTROPY_VOCABULARY] = {38.0, 14.0},
-    [SL_ENTROPY_CUT] = {4.0, 4.0},
+    [SL_ENTROPY_OPERATORS] = {22.0, 26.0, true},
+    [SL_ENTROPY_NARROW] = {8.0, 10.0, false},
+    [SL_ENTROPY_HALF] = {8.0, 10.0, false},
+    [SL_ENTROPY_FUSED] = {4.0, 4.0, false},
+    [SL_ENTROPY_CHUNKED] = {22.0, 26.0, true},
+    [SL_ENTROPY_SPLIT] = {38.0, 38.0, true},
+    [SL_ENTROPY_SPLIT_COMPILED] = {10.0, 6.0, false},
+    [SL_ENTROPY_VOCABULARY] = {38.0, 14.0, true},
+    [SL_ENTROPY_CUT] = {4.0, 4.0, false},
 };
 
-/* Whether PyTorch computes the loss of a vocabulary that is cut, by the operators of DTensor. What a
+static double
+bytes_at(double bytes, bool casts, double element_bytes)
+{
+    if (casts)
+        return element_bytes < 4.0 ? bytes : bytes - cast_bytes;
+    return bytes * element_bytes / 2.0;
+}
+
+/* Whether PyTorch computes the loss of a vocabulary that is cut, by operators of DTensor. What a
  * release traces as a whole keeps what its row says. */
 static bool
 is_split(const sl_software *software, const sl_workload *workload, uint32_t tensor)
@@ -57,7 +69,9 @@ own_kernels(const sl_model *model, const sl_software *software, const sl_workloa
         return SL_ENTROPY_OWN;
     if (split)
         return SL_ENTROPY_SPLIT;
-    return operators_of(model, workload) == SL_ENTROPY_NARROW ? SL_ENTROPY_NARROW : SL_ENTROPY_OWN;
+    return !software->loss_fused && operators_of(model, workload) == SL_ENTROPY_NARROW
+               ? SL_ENTROPY_NARROW
+               : SL_ENTROPY_OWN;
 }
 
 static sl_entropy_kernels
@@ -103,10 +117,14 @@ sl_entropy_of(const sl_model *model, const sl_software *software, const sl_workl
     const bool whole = workload->framework != SL_FRAMEWORK_MEGATRON &&
                        (workload->loss == SL_LOSS_EAGER || workload->loss == SL_LOSS_HALF);
 
+    const double element_bytes = sl_precision_kept_bytes(workload->precision);
+    const bool casts = moved[alike].casts;
+
     return (sl_entropy){
         .kernels = kernels,
         .copies = whole ? tensor : 1.0,
-        .forward_bytes = moved[alike].forward + software->metrics_bytes_per_logit,
-        .backward_bytes = moved[alike].backward,
+        .forward_bytes = bytes_at(moved[alike].forward, casts, element_bytes) +
+                         software->metrics_bytes_per_logit,
+        .backward_bytes = bytes_at(moved[alike].backward, casts, element_bytes),
     };
 }
