@@ -10,9 +10,9 @@ export const without = new Map(Object.entries({
         patch: { workload: { profile: { host_operator_s: 5.5e-5 } } },
     },
     mbridge: {
-        what: 'the host takes what Megatron was fitted to, 70 us; GB200 and GB300 hold the clock of any '
+        what: 'the host takes what Megatron was fitted to, 68 us; GB200 and GB300 hold the clock of any '
             + 'other part, 0.80',
-        patch: { workload: { profile: { host_operator_s: 7e-5 } } },
+        patch: { workload: { profile: { host_operator_s: 6.8e-5 } } },
         blackwell: { cluster: { accelerator_overrides: { sustained_ratio: 0.8 } } },
     },
     foundry: {
