@@ -6,8 +6,9 @@
  *
  * A database may also stand still: connected, and silent. Nothing is waited for without a bound.
  * Who does not get an answer by the deadline gets SL_E_TIMEOUT, rule database_timeout, and nothing
- * was changed; or rule outcome_unknown where only the answer to the commit is missing (query.h says
- * why the change is all but certainly not made either).
+ * was changed by that call; or rule outcome_unknown where only the answer to the commit is missing
+ * (query.h says why the change is all but certainly not made either). Who calls again after a
+ * change was made tells that it is: sl_api_made_not_shown.
  */
 #ifndef SL_STORE_STORE_H
 #define SL_STORE_STORE_H
