@@ -109,7 +109,12 @@ ask(sl_app *app, sl_worker *worker, looking *own, const sl_request *request, sl_
     }
     own->document = 0;
     own->aim = SL_AIM_SMALLEST;
-    return true;
+    /* The constraints are the same in each document. */
+    const sl_currencies prices = sl_candidates_prices(&own->candidates);
+    if (sl_search_check_budget(own->asks[0].asked, &prices, &err) == SL_OK)
+        return true;
+    sl_response_problem(response, request, &err);
+    return false;
 }
 
 /* Of all documents, as each is a request. */
@@ -135,7 +140,9 @@ answer(looking *own, const sl_request *request, sl_response *response)
     };
     sl_writer writer;
 
-    const sl_currencies currencies = sl_candidates_currencies(&own->candidates);
+    const bool bounded = own->asks[0].asked->request.constraints.budget > 0.0;
+    const sl_currencies currencies = bounded ? sl_candidates_prices(&own->candidates)
+                                             : sl_candidates_currencies(&own->candidates);
     sl_currencies_note(&currencies, "which candidate is the cheapest is not said",
                        &own->asks[0].asked->of[0]->notes);
     sl_planned_count(SL_PLANNED_LIMITS_CLUSTERS, document.elapsed_s);
