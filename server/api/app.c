@@ -57,6 +57,7 @@ sl_worker_new(void *argument, sl_lane lane)
         if (worker->estimate != NULL && worker->scratch != NULL)
             return worker;
         break;
+    case SL_LANE_PROBE:
     case SL_LANE_BULK:
         return worker; /* reads and answers, no more */
     case SL_LANE_COUNT:

@@ -77,6 +77,32 @@ test('with a database that stands still', async (t) => {
         await eventually(async () => (await client.get('/readyz')).status === 200, 'ready again');
     });
 
+    await t.test('readiness waits behind no request, and answers in time while it connects anew', async () => {
+        await connectAll();
+        await database.freeze();
+        const load = Promise.all(Array.from({ length: 8 }, () => asked(server, 'GET', `${base}/kept`)));
+        await new Promise((next) => setTimeout(next, 300));
+        // Behind these: what reads, what would change nothing, what never began.
+        const behind = Promise.all([['POST', '/diff'], ['PUT', '?dry_run=true'], ['PUT', '']].map(([method, rest]) =>
+            asked(server, method, `${base}/kept${rest}`, named('behind'))));
+        for (let round = 0; round < 6; round++) {
+            const start = performance.now();
+            const answers = await Promise.all(Array.from({ length: 4 }, () => asked(server, 'GET', '/readyz')));
+            assert.ok(secondsSince(start) < 3, `round ${round}: ${secondsSince(start)} s`);
+            for (const { status, text } of answers)
+                assert.equal(status, 503, text);
+            await new Promise((next) => setTimeout(next, 500));
+        }
+        await load;
+        for (const { status, text } of await behind) {
+            assert.ok([200, 503, 504].includes(status), text);
+            assert.doesNotMatch(text, /may have been made/);
+        }
+        database.thaw();
+        await eventually(async () => (await client.get('/readyz')).status === 200, 'ready again');
+        assert.equal((await client.get(`${base}/kept`)).json.spec.name, 'first');
+    });
+
     await t.test('what is written afterwards stands, whatever was given up before', async () => {
         await connectAll();
         await database.freeze();
