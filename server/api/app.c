@@ -57,6 +57,7 @@ sl_worker_new(void *argument, sl_lane lane)
         if (worker->estimate != NULL && worker->scratch != NULL)
             return worker;
         break;
+    case SL_LANE_PROBE:
     case SL_LANE_BULK:
         return worker; /* reads and answers, no more */
     case SL_LANE_COUNT:
@@ -240,6 +241,20 @@ sl_store *
 sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err)
 {
     return sl_api_open(app->process != NULL ? app->process : app, worker->store, err);
+}
+
+void
+sl_api_made_not_shown(const char *done, sl_errors *err)
+{
+    assert(err != NULL && err->count > 0);
+
+    const sl_code code = err->list[0].code;
+    if (code == SL_E_TIMEOUT || code == SL_E_UNAVAILABLE) {
+        *err = (sl_errors){.count = 0};
+        (void)sl_fail(err, code, "made_not_shown", "",
+                      "the change is made; the database did not answer what it made of it");
+    }
+    sl_hint(err, "it is %s: read it back", done);
 }
 
 sl_worker *

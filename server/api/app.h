@@ -99,6 +99,12 @@ void sl_api_finish(const sl_writer *writer, sl_response *response, const sl_requ
 /** The store of this worker with its schema up to date, or NULL and err filled. */
 sl_store *sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err) SL_MUST_CHECK;
 
+/**
+ * For what fails behind a commit: the database that did not answer any more is rule made_not_shown
+ * then, never one that says that nothing was changed. `done`: "stored", "removed".
+ */
+void sl_api_made_not_shown(const char *done, sl_errors *err);
+
 /** The worker's context for a lane, or NULL and a 503 problem in the response. */
 sl_worker *sl_api_worker(void *worker, const sl_request *request,
                          sl_response *response) SL_MUST_CHECK;

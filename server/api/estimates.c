@@ -247,7 +247,7 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
             answer(app, worker, &a, request, response);
         else
             sl_response_problem(response, request, &err);
-        if (code == SL_OK)
+        if (code == SL_OK && response->status < 400)
             sl_planned_count(kind, sl_clock_now_s() - start_s);
     }
     sl_json_free(a.json);

@@ -163,7 +163,7 @@ store_row(const sl_request *request, write *w, bool *created, sl_errors *err)
         return code;
     code = sl_stock_refresh(w->app->stock, w->store, err);
     if (code != SL_OK)
-        sl_hint(err, "it is stored: read it back");
+        sl_api_made_not_shown("stored", err);
     return code;
 }
 
@@ -276,7 +276,7 @@ delete_row(const sl_request *request, write *w, sl_errors *err)
         return code;
     code = sl_stock_refresh(w->app->stock, w->store, err);
     if (code != SL_OK)
-        sl_hint(err, "it is removed: read it back");
+        sl_api_made_not_shown("removed", err);
     return code;
 }
 

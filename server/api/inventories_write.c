@@ -119,6 +119,7 @@ answer_write(const sl_app *app, sl_worker *worker, const sl_inventory_row *row,
         sl_plan_keeper_stir(app->keeper);
     if (!options->dry_run && !options->spec_only &&
         sl_api_join(app, worker->store, row, spec, request->arena, &joined, &err) != SL_OK) {
+        sl_api_made_not_shown("stored", &err);
         sl_response_problem(response, request, &err);
         return;
     }

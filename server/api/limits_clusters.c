@@ -18,6 +18,7 @@ typedef enum step { READ, ASK, BEGIN, CONCLUDE } step;
 typedef struct looking {
     step step;
     double began_s;
+    double worked_s; /* of the searches, without what they waited behind others */
     sl_candidates_asked asked;
     sl_search_ask asks[SL_CANDIDATE_DOCUMENTS_MAX];
     sl_space spaces[SL_CANDIDATE_DOCUMENTS_MAX]; /* as their documents have them */
@@ -109,7 +110,12 @@ ask(sl_app *app, sl_worker *worker, looking *own, const sl_request *request, sl_
     }
     own->document = 0;
     own->aim = SL_AIM_SMALLEST;
-    return true;
+    /* The constraints are the same in each document. */
+    const sl_currencies prices = sl_candidates_prices(&own->candidates);
+    if (sl_search_check_budget(own->asks[0].asked, &prices, &err) == SL_OK)
+        return true;
+    sl_response_problem(response, request, &err);
+    return false;
 }
 
 /* Of all documents, as each is a request. */
@@ -135,10 +141,12 @@ answer(looking *own, const sl_request *request, sl_response *response)
     };
     sl_writer writer;
 
-    const sl_currencies currencies = sl_candidates_currencies(&own->candidates);
+    const bool bounded = own->asks[0].asked->request.constraints.budget > 0.0;
+    const sl_currencies currencies = bounded ? sl_candidates_prices(&own->candidates)
+                                             : sl_candidates_currencies(&own->candidates);
     sl_currencies_note(&currencies, "which candidate is the cheapest is not said",
                        &own->asks[0].asked->of[0]->notes);
-    sl_planned_count(SL_PLANNED_LIMITS_CLUSTERS, document.elapsed_s);
+    sl_planned_count(SL_PLANNED_LIMITS_CLUSTERS, own->worked_s);
     hash_all(own, hash);
     sl_writer_init(&writer, &response->body);
     sl_candidates_write(&writer, &document);
@@ -218,6 +226,7 @@ conclude(looking *own, const sl_request *request, sl_errors *err)
     sl_search_run_document(own->run, &document);
     own->candidates.searches++;
     own->candidates.evaluated += document.outcome->evaluated;
+    own->worked_s += sl_search_run_worked_s(own->run);
     sl_code code = SL_OK;
     if (document.state == SL_SEARCH_CANCELLED)
         code = sl_fail(err, SL_E_UNAVAILABLE, "cancelled", "",

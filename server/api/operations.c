@@ -4,7 +4,6 @@
 #include "api/resources.h"
 #include "api/searches.h"
 
-#include "base/clock.h"
 #include "http/exposition.h"
 #include "shardline/version.h"
 
@@ -41,7 +40,7 @@ sl_ready_get(void *argument, void *thread, const sl_request *request, sl_respons
 {
     sl_app *app = argument;
     sl_worker *worker = sl_api_worker(thread, request, response);
-    const bool configured = app->settings->database_url[0] != '\0';
+    const bool configured = app->settings->database_url[0] != '\0' && app->stock != NULL;
     sl_errors err = {.count = 0};
     sl_writer writer;
 
@@ -51,12 +50,7 @@ sl_ready_get(void *argument, void *thread, const sl_request *request, sl_respons
     sl_code code = SL_OK;
     if (configured) {
         /* Who asks wants to know now: a database that takes longer does not serve anybody. */
-        sl_store_until(worker->store, sl_clock_now_s() + ready_s);
-        sl_store *store = sl_api_store(app, worker, &err);
-        code = store == NULL ? SL_E_UNAVAILABLE : sl_store_ready(store, &err);
-        /* Requests may name what is private: not before it was read. */
-        if (code == SL_OK && app->stock != NULL)
-            code = sl_stock_refresh(app->stock, store, &err);
+        code = sl_stock_ready(app->stock, ready_s, &err);
     }
     response->status = code == SL_OK ? 200 : 503;
     if (code != SL_OK)

@@ -27,8 +27,9 @@ sl_planned_write_metrics(sl_buffer *out)
 {
     static const char family[] = "shardline_plan_duration_seconds";
 
-    sl_exposition_family(out, family, "histogram",
-                         "Time that answers took once all that they are about was here.");
+    sl_exposition_family(
+        out, family, "histogram",
+        "Time to work out answers once all that they are about was here; problems do not count.");
     for (uint32_t i = 0; i < SL_PLANNED_KINDS; i++)
         sl_histogram_write(&durations[i], family, &(sl_pair){"kind", names[i]}, out);
 }

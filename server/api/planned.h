@@ -1,5 +1,5 @@
 /** How long questions take to be answered, by their kind, from the moment that all they name is
- * here. Of the process. */
+ * here; a search from its first piece on. Problems do not count. Of the process. */
 #ifndef SL_API_PLANNED_H
 #define SL_API_PLANNED_H
 

@@ -26,6 +26,7 @@ typedef struct plan_job {
     sl_plan_row row;
     sl_plan_trial trial;
     uint32_t trials; /* begun */
+    bool stored;     /* by this request, whatever becomes of the verdict */
     bool created;
     bool spec_only;
     bool dry_run;
@@ -177,6 +178,8 @@ keep_verdict(sl_app *app, sl_worker *worker, plan_job *job, const sl_request *re
     if (code == SL_OK)
         code = sl_plan_document_request(job->row.spec, request->arena, &document, &err);
     sl_plan_keeper_stir(app->keeper);
+    if (code != SL_OK && job->stored)
+        sl_api_made_not_shown("stored", &err);
     if (code != SL_OK)
         sl_response_problem(response, request, &err);
     else if (job->trial.verdict.kind == SL_VERDICT_NONE)
@@ -272,10 +275,14 @@ put_row(const sl_app *app, sl_store *store, const sl_plan_write *write, const sl
         plan_job *job, sl_errors *err)
 {
     if (!job->dry_run) {
-        const sl_code code = sl_plan_put(store, write, &job->created, err);
-        return code == SL_OK
-                   ? sl_plan_get(store, write->slug, app->software, request->arena, &job->row, err)
-                   : code;
+        sl_code code = sl_plan_put(store, write, &job->created, err);
+        if (code != SL_OK)
+            return code;
+        job->stored = true;
+        code = sl_plan_get(store, write->slug, app->software, request->arena, &job->row, err);
+        if (code != SL_OK)
+            sl_api_made_not_shown("stored", err);
+        return code;
     }
     job->row = (sl_plan_row){.slug = write->slug,
                              .name = write->name,

@@ -32,9 +32,11 @@ struct sl_search_run {
     uint32_t end;        /* of the round, which shrinks when the time is over */
     uint32_t next;       /* nobody took yet */
     uint32_t done;       /* of the round */
-    double until_s;      /* 0: no piece was done yet */
+    double began_s;      /* 0: no piece was done yet */
+    double until_s;      /* from then on */
     bool is_late;        /* while relaxing: what was searched was searched to its end before */
     double elapsed_s;
+    double worked_s;
     void (*wake)(void *context); /* NULL: nobody waits yet */
     void *context;
     bool ended;
@@ -178,8 +180,10 @@ check_time(sl_search_run *run)
 {
     const double now_s = sl_clock_now_s();
 
-    if (run->until_s == 0)
+    if (run->began_s == 0) {
+        run->began_s = now_s;
         run->until_s = now_s + run->task.asked->time_limit_s;
+    }
     if (run->state == SL_SEARCH_CANCELLED || run->stage == OVER)
         return;
     if (atomic_load(run->task.cancelled))
@@ -260,7 +264,9 @@ ended(sl_crew_work *work)
         run->stage = OVER;
     }
     (void)atomic_fetch_add(&run->task.searches->ended[run->state], 1);
-    run->elapsed_s = sl_clock_now_s() - run->asked_s;
+    const double now_s = sl_clock_now_s();
+    run->elapsed_s = now_s - run->asked_s;
+    run->worked_s = run->began_s > 0 ? now_s - run->began_s : 0;
     run->ended = true;
     void (*const wake)(void *context) = run->wake;
     void *const context = run->context;
@@ -370,6 +376,13 @@ sl_search_run_document(const sl_search_run *run, sl_search_document *document)
     document->relaxed = run->ended ? run->relaxed : NULL;
     document->state = run->ended ? run->state : SL_SEARCH_RUNNING;
     document->elapsed_s = run->ended ? run->elapsed_s : sl_clock_now_s() - run->asked_s;
+}
+
+double
+sl_search_run_worked_s(const sl_search_run *run)
+{
+    assert(run != NULL && run->ended);
+    return run->worked_s;
 }
 
 sl_searches *

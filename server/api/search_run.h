@@ -63,4 +63,8 @@ bool sl_search_run_wait(void *run, void (*wake)(void *context), void *context);
  * without a review; when it is over, what it came to. */
 void sl_search_run_document(const sl_search_run *run, sl_search_document *document);
 
+/** Time from its first piece to its end, without that for which it waited behind others. It is
+ * over. */
+double sl_search_run_worked_s(const sl_search_run *run);
+
 #endif

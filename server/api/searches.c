@@ -248,13 +248,14 @@ conclude(searching *own, const sl_request *request, sl_response *response)
     sl_errors err = {.count = 0};
 
     sl_search_run_document(own->run, &document);
-    sl_planned_count(SL_PLANNED_SEARCH, document.elapsed_s);
     sl_code code = SL_OK;
     if (document.state == SL_SEARCH_CANCELLED)
         code = sl_fail(&err, SL_E_UNAVAILABLE, "cancelled", "",
                        "the search was given up before its end");
     if (code == SL_OK)
         code = write_document(own, &document, request, &err);
+    if (code == SL_OK)
+        sl_planned_count(SL_PLANNED_SEARCH, sl_search_run_worked_s(own->run));
     if (code != SL_OK) {
         fail(own, request, response, &err);
     } else if (own->keeps && is_whole(&document)) {

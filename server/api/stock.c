@@ -20,8 +20,14 @@ struct sl_stock {
     pthread_mutex_t refreshing; /* one at a time: a later state never gives way to an earlier */
     bool read;                  /* under that lock: the database was read at least once */
 
-    pthread_mutex_t lock; /* of the next two */
+    pthread_mutex_t lock; /* of all up to `stopping` */
     pthread_cond_t wake;
+    pthread_cond_t looked;
+    bool wanted;            /* somebody waits for a look */
+    double looking_since_s; /* the one that goes on; 0: none does */
+    uint64_t looks;         /* that ended */
+    sl_code outcome;        /* of the last, like the next */
+    sl_errors problem;
     bool stopping;
     bool watching;
     pthread_t watcher;
@@ -55,7 +61,8 @@ sl_stock_new(const sl_catalog *base)
         return NULL;
     stock->shelf = sl_shelf_new(base);
     if (stock->shelf == NULL || pthread_mutex_init(&stock->refreshing, NULL) != 0 ||
-        pthread_mutex_init(&stock->lock, NULL) != 0 || !sl_clock_condition(&stock->wake)) {
+        pthread_mutex_init(&stock->lock, NULL) != 0 || !sl_clock_condition(&stock->wake) ||
+        !sl_clock_condition(&stock->looked)) {
         sl_shelf_free(stock->shelf);
         free(stock);
         return NULL;
@@ -85,6 +92,7 @@ sl_stock_free(sl_stock *stock)
         return;
     sl_stock_stop(stock);
     sl_store_free(stock->store);
+    (void)pthread_cond_destroy(&stock->looked);
     (void)pthread_cond_destroy(&stock->wake);
     (void)pthread_mutex_destroy(&stock->lock);
     (void)pthread_mutex_destroy(&stock->refreshing);
@@ -211,22 +219,23 @@ log_reason(const char *message, const sl_errors *err)
 }
 
 /* Others wait for the look to end: it has its own bound. */
-static void
-look(sl_stock *stock)
+static sl_code
+look(sl_stock *stock, sl_errors *err)
 {
-    sl_errors err = {.count = 0};
-
     sl_store_until(stock->store, sl_clock_now_s() + look_s);
-    sl_store *const store = stock->open(stock->context, stock->store, &err);
+    sl_store *const store = stock->open(stock->context, stock->store, err);
     if (store == NULL && !stock->told)
-        log_reason("the database is not available yet", &err);
+        log_reason("the database is not available yet", err);
     stock->told = store == NULL;
     if (store == NULL)
-        return;
+        return SL_E_UNAVAILABLE;
     /* A database that is away is told about by the store, once per outage. */
-    const sl_code code = sl_stock_refresh(stock, store, &err);
-    if (code != SL_OK && code != SL_E_UNAVAILABLE && err.count > 0)
-        log_reason("private hardware could not be read", &err);
+    sl_code code = sl_store_ready(store, err);
+    if (code == SL_OK)
+        code = sl_stock_refresh(stock, store, err);
+    if (code != SL_OK && code != SL_E_UNAVAILABLE && err->count > 0)
+        log_reason("private hardware could not be read", err);
+    return code;
 }
 
 static void *
@@ -236,12 +245,20 @@ watch(void *argument)
 
     hold(&stock->lock);
     while (!stock->stopping) {
+        sl_errors err = {.count = 0};
+        stock->looking_since_s = sl_clock_now_s();
         let_go(&stock->lock);
-        look(stock);
+        const sl_code code = look(stock, &err);
         hold(&stock->lock);
+        stock->looking_since_s = 0;
+        stock->wanted = false;
+        stock->looks++;
+        stock->outcome = code;
+        stock->problem = err;
+        (void)pthread_cond_broadcast(&stock->looked);
         const struct timespec until = sl_clock_after(look_every_s);
         int waited = 0;
-        while (!stock->stopping && waited == 0)
+        while (!stock->stopping && !stock->wanted && waited == 0)
             waited = pthread_cond_timedwait(&stock->wake, &stock->lock, &until);
     }
     let_go(&stock->lock);
@@ -259,4 +276,33 @@ sl_stock_watch(sl_stock *stock, const char *url, sl_stock_opener open, void *con
     stock->watching =
         stock->store != NULL && pthread_create(&stock->watcher, NULL, watch, stock) == 0;
     return stock->watching;
+}
+
+sl_code
+sl_stock_ready(sl_stock *stock, double patience_s, sl_errors *err)
+{
+    assert(stock != NULL && err != NULL);
+
+    sl_code code = SL_OK;
+    const double asked_s = sl_clock_now_s();
+    hold(&stock->lock);
+    const uint64_t seen = stock->looks;
+    stock->wanted = true;
+    (void)pthread_cond_signal(&stock->wake);
+    for (double rest_s = patience_s; stock->looks == seen && rest_s > 0;) {
+        const bool before = stock->looking_since_s > 0 && stock->looking_since_s < asked_s;
+        rest_s = (before ? stock->looking_since_s : asked_s) + patience_s - sl_clock_now_s();
+        const struct timespec until = sl_clock_after(rest_s > 0 ? rest_s : 0);
+        if (rest_s > 0)
+            (void)pthread_cond_timedwait(&stock->looked, &stock->lock, &until);
+    }
+    if (stock->looks == seen) {
+        code = sl_fail(err, SL_E_TIMEOUT, "database_timeout", "",
+                       "the database did not answer within %.3g s", patience_s);
+    } else if (stock->outcome != SL_OK) {
+        code = stock->outcome;
+        *err = stock->problem;
+    }
+    let_go(&stock->lock);
+    return code;
 }

@@ -37,6 +37,13 @@ typedef sl_store *(*sl_stock_opener)(void *context, sl_store *store, sl_errors *
  * when the thread cannot be had. */
 bool sl_stock_watch(sl_stock *stock, const char *url, sl_stock_opener open,
                     void *context) SL_MUST_CHECK;
+/**
+ * SL_OK where the database answers, its schema is current and its private rows are read: what the
+ * look comes to that goes on, or begins now. Rule database_timeout where it comes to nothing within
+ * patience_s, counted from its begin, so that of many who ask only the first waits so long.
+ */
+sl_code sl_stock_ready(sl_stock *stock, double patience_s, sl_errors *err) SL_MUST_CHECK;
+
 /** Ends that, and waits for it: `context` is no longer used. */
 void sl_stock_stop(sl_stock *stock);
 

@@ -59,6 +59,7 @@ handle(const sl_server_config *config, sl_exchange *exchange, void *worker)
     void *const app = config->enter != NULL ? config->enter(config->app, worker, &exchange->request)
                                             : config->app;
 
+    atomic_store(&exchange->began, true);
     exchange->route->handler(app, worker, &exchange->request, &exchange->response);
     if (config->leave != NULL)
         config->leave(config->app, worker);

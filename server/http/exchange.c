@@ -334,6 +334,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
     exchange->method_label = sl_method_label(method);
     exchange->holders = 1;
     atomic_init(&exchange->cancelled, false);
+    atomic_init(&exchange->began, false);
     sl_response_init(&exchange->response);
     exchange->request = (sl_request){
         .id = exchange->id,

@@ -57,6 +57,7 @@ typedef struct sl_exchange {
     sl_feed *sent; /* the feed that the connection reads; NULL: none */
     int socket;    /* the connection's, while it lasts */
     atomic_bool cancelled;
+    atomic_bool began;  /* a handler did */
     sl_outcome outcome; /* these four guarded by the lock of the pending set */
     uint32_t holders;
     bool open;       /* settled, and its job writes on into the feed */

@@ -10,10 +10,8 @@
 #include "http/exposition.h"
 
 static const char *const lane_names[] = {
-    [SL_LANE_COMPUTE] = "compute",
-    [SL_LANE_STORE] = "store",
-    [SL_LANE_HUB] = "hub",
-    [SL_LANE_BULK] = "bulk",
+    [SL_LANE_COMPUTE] = "compute", [SL_LANE_STORE] = "store", [SL_LANE_HUB] = "hub",
+    [SL_LANE_PROBE] = "probe",     [SL_LANE_BULK] = "bulk",
 };
 _Static_assert(sizeof lane_names / sizeof lane_names[0] == SL_LANE_COUNT, "every lane has a name");
 

@@ -17,6 +17,7 @@ typedef enum sl_lane {
     SL_LANE_COMPUTE, /* pure work, one thread per core */
     SL_LANE_STORE,   /* one database connection per thread */
     SL_LANE_HUB,     /* one curl handle per thread */
+    SL_LANE_PROBE,   /* waits for what somebody else looks after, two seconds at most */
     SL_LANE_BULK,    /* seconds of work on one upload, behind whatever else wants the cores */
     SL_LANE_COUNT
 } sl_lane;

@@ -42,6 +42,16 @@ sl_query_check_names(const char *names)
     }
 }
 
+bool
+sl_query_reads(const char *names, const char *name)
+{
+    assert(name != NULL);
+
+    name_list list;
+    names_split(names, &list);
+    return sl_text_index(name, list.names, list.count) >= 0;
+}
+
 static bool
 came_before(const sl_pair *query, uint32_t index)
 {

@@ -9,6 +9,9 @@ enum { SL_QUERY_NAMES_SIZE = 256 };
 /** Asserts that a route's list (server.h) is well formed and inside its bounds. */
 void sl_query_check_names(const char *names);
 
+/** Whether a route with that list reads `name`. */
+bool sl_query_reads(const char *names, const char *name);
+
 /**
  * Every parameter must be in the comma-separated list (NULL: none is) and stand there once.
  * SL_E_RANGE with rule unknown_parameter, hinting at the nearest name or else at all of them, or

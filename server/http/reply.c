@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "http/feed_body.h"
 #include "http/metrics.h"
+#include "http/query.h"
 
 /* The daemon wants a pointer to writable memory even for bytes that it only reads. */
 static struct MHD_Response *
@@ -86,14 +87,17 @@ sl_reply_queue(sl_exchange *exchange, sl_response *answer, bool last)
     return queued;
 }
 
-/* Whether the request may have changed something: its handler was done, and only the answer is
- * missing. What reads and what computes changes nothing. */
+/* Whether the request may have changed something: its handler began, and only the answer is
+ * missing. */
 static bool
-may_have_changed(const sl_exchange *exchange, sl_outcome outcome)
+may_have_changed(const sl_exchange *exchange)
 {
-    const sl_route *const route = exchange->route;
-    const bool stores = route->lane == SL_LANE_STORE || route->method != SL_POST;
-    return outcome != SL_BUSY && route->method != SL_GET && stores;
+    static const char rehearses[] = "dry_run";
+
+    if (!atomic_load(&exchange->began) || !sl_query_reads(exchange->route->query, rehearses))
+        return false;
+    const char *const said = sl_request_query(&exchange->request, rehearses);
+    return said == NULL || !(sl_text_equal(said, "true") || sl_text_equal(said, "1"));
 }
 
 enum MHD_Result
@@ -110,7 +114,7 @@ sl_reply_outcome(sl_exchange *exchange, sl_outcome outcome, bool last)
                       "every worker is busy and the queue is full");
     else
         (void)sl_fail(&err, SL_E_UNAVAILABLE, "stopping", "", "the server is stopping");
-    if (may_have_changed(exchange, outcome))
+    if (may_have_changed(exchange))
         sl_hint(&err, "the change may have been made: read it back before trying again");
 
     /* The worker may still be writing its own answer: this one shares nothing with it. */

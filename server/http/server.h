@@ -1,5 +1,5 @@
 /**
- * The daemon: routes as data, three bounded lanes of workers, static files, problem documents.
+ * The daemon: routes as data, five bounded lanes of workers, static files, problem documents.
  *
  * Threading: libmicrohttpd's epoll threads parse requests, suspend them and queue a job on the
  * route's lane; a worker of the lane runs the handler; the connection is resumed and the answer
@@ -34,7 +34,9 @@ typedef struct sl_route {
                                goes to disk */
     double timeout_s;       /* from the last byte of the body to the answer */
     const char *query;      /* comma-separated names of the query parameters that the handler reads,
-                               each at most once; NULL: none. Others are refused. */
+                               each at most once; NULL: none. Others are refused. A route that
+                               changes anything reads dry_run, and changes nothing where that is
+                               true. */
 } sl_route;
 
 typedef struct sl_server_config {

@@ -19,12 +19,23 @@ typedef struct preset {
 } preset;
 
 static const preset presets[] = {
-    {"connect_timeout", "3"},  {"tcp_user_timeout", "5000"},
-    {"keepalives_idle", "30"}, {"keepalives_interval", "5"},
-    {"keepalives_count", "3"}, {"fallback_application_name", "shardline"},
+    {"tcp_user_timeout", "5000"},
+    {"keepalives_idle", "30"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+    {"fallback_application_name", "shardline"},
 };
 
-enum { PRESET_COUNT = sizeof presets / sizeof presets[0], OPTIONS_SIZE = 2048 };
+enum {
+    PRESET_COUNT = sizeof presets / sizeof presets[0],
+    ARGUMENTS_MAX = PRESET_COUNT + 4,
+    OPTIONS_SIZE = 2048
+};
+
+/* To connect to one host, unless the URL says otherwise. Less than 2 libpq takes for 2. */
+static const double CONNECT_S = 3;
+static const char CONNECT_TEXT[] = "3";
+static const char CONNECT_IN_A_HURRY_TEXT[] = "2";
 
 /* Connections made by this process. A store that is backing off tries at once when another got
  * through: after an outage all threads are back together, not each after its own wait. */
@@ -40,10 +51,11 @@ static atomic_uint in_use;
     "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"  \
     " -c plan_cache_mode=force_custom_plan -c jit=off"
 
-/* Arguments of PQconnectdbParams: the URL, the presets, options, client_encoding and the end. */
+/* Arguments of PQconnectdbParams: the URL, the presets, connect_timeout, options, client_encoding
+ * and the end. */
 typedef struct arguments {
-    const char *keywords[PRESET_COUNT + 4];
-    const char *values[PRESET_COUNT + 4];
+    const char *keywords[ARGUMENTS_MAX + 1];
+    const char *values[ARGUMENTS_MAX + 1];
     uint32_t count;
     char options[OPTIONS_SIZE];
 } arguments;
@@ -51,7 +63,7 @@ typedef struct arguments {
 static void
 argue(arguments *out, const char *keyword, const char *value)
 {
-    assert(out->count < PRESET_COUNT + 3);
+    assert(out->count < ARGUMENTS_MAX);
     out->keywords[out->count] = keyword;
     out->values[out->count] = value;
     out->count++;
@@ -73,7 +85,7 @@ said(const PQconninfoOption *given, const char *keyword)
 
 /* False when the URL is not a connection string; libpq's own words could quote the password. */
 static bool
-arguments_from_url(const char *url, arguments *out)
+arguments_from_url(const char *url, bool hurries, arguments *out)
 {
     char *words = NULL;
     PQconninfoOption *given = PQconninfoParse(url, &words);
@@ -87,6 +99,8 @@ arguments_from_url(const char *url, arguments *out)
         if (said(given, presets[i].keyword) == NULL)
             argue(out, presets[i].keyword, presets[i].value);
     }
+    if (said(given, "connect_timeout") == NULL)
+        argue(out, "connect_timeout", hurries ? CONNECT_IN_A_HURRY_TEXT : CONNECT_TEXT);
     const char *own = said(given, "options");
     const bool fits = sl_text_format(out->options, sizeof out->options, SESSION_OPTIONS " %s",
                                      own != NULL ? own : "");
@@ -169,7 +183,8 @@ sl_connection_open(sl_store *store, sl_errors *err)
         return unavailable(err);
 
     arguments list;
-    if (!arguments_from_url(store->url, &list))
+    const bool hurries = store->deadline_s > 0 && store->deadline_s - sl_clock_now_s() < CONNECT_S;
+    if (!arguments_from_url(store->url, hurries, &list))
         return back_off(store, "SHARDLINE_DATABASE_URL is not a connection string", err);
 
     PGconn *conn = PQconnectdbParams(list.keywords, list.values, 1);

@@ -26,12 +26,14 @@ struct sl_store {
     sl_fault fault;
     double deadline_s;    /* of sl_store_until; 0: none */
     bool unbounded;       /* a statement of a migration runs, which takes what it takes */
-    double clock_ahead_s; /* the database's clock less ours, at most; of the transaction */
+    double clock_ahead_s; /* the database's clock less ours, at least; of the transaction */
 };
 
 /**
  * Makes sure that there is a connection. After a failed attempt the next ones fail at once until
- * the backoff has passed, so that a dead database costs nobody a timeout per request.
+ * the backoff has passed, so that a dead database costs nobody a timeout per request. It takes 3 s
+ * at most for each host, and 2 s where the deadline leaves less than 3, which is the least that
+ * libpq knows; the URL's connect_timeout stands.
  */
 sl_code sl_connection_open(sl_store *store, sl_errors *err) SL_MUST_CHECK;
 

@@ -134,12 +134,18 @@ await_result(sl_store *store, bool sent, const char *name, PGresult **out, sl_er
     return SL_OK;
 }
 
-/* Nothing is sent that would not be waited for. */
+/* Nothing is sent that would not be waited for. Nobody was waited for either: a connection outside
+ * of a transaction is as good as before, and in one its end is a rollback. */
 static sl_code
-may_send(sl_store *store, const char *name, sl_errors *err)
+may_send(sl_store *store, sl_errors *err)
 {
     const sl_wait_end end = sl_wait_allowed(store);
-    return end == SL_WAIT_DONE ? SL_OK : give_up(store, end, name, err);
+    if (end == SL_WAIT_DONE)
+        return SL_OK;
+    if (PQtransactionStatus(store->conn) != PQTRANS_IDLE)
+        sl_connection_discard(store);
+    store->fault = SL_FAULT_NONE;
+    return no_time(end, err);
 }
 
 static sl_code
@@ -165,7 +171,7 @@ sl_query_run(sl_store *store, sl_statement statement, const char *const *values,
     assert(store->conn != NULL);
 
     const sl_sql *sql = sl_sql_get(statement);
-    sl_code code = may_send(store, sql->name, err);
+    sl_code code = may_send(store, err);
     if (code == SL_OK)
         code = prepare(store, statement, err);
     if (code != SL_OK)
@@ -191,7 +197,7 @@ run_text(sl_store *store, const char *text, const char *name, PGresult **out, sl
 {
     assert(store->conn != NULL);
 
-    const sl_code code = may_send(store, name, err);
+    const sl_code code = may_send(store, err);
     if (code != SL_OK)
         return code;
     const bool sent = PQsendQuery(store->conn, text) == 1;
@@ -275,8 +281,9 @@ roll_back(sl_store *store)
     store->fault = fault;
 }
 
-/* Begins, and notes by how much the database's clock is ahead of ours: at most what it seems when
- * the answer has come. */
+/* Begins, and notes by how much the database's clock is ahead of ours: at least what it seems when
+ * the answer has come. The guard of the commit may fire early by that answer's delay, never late,
+ * as long as the database's clock goes on as ours does. */
 static sl_code
 begin(sl_store *store, sl_errors *err)
 {
@@ -293,13 +300,14 @@ begin(sl_store *store, sl_errors *err)
     return SL_OK;
 }
 
-/* The guard refused: the transaction is not made. Else a commit that fails is as any statement. */
+/* The guard refused: the transaction is not made, and the database has answered. Else a commit that
+ * fails is as any statement. */
 static sl_code
 refuse_commit(sl_store *store, const PGresult *result, sl_errors *err)
 {
     const char *const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (state != NULL && sl_text_equal(state, SL_SQL_TOO_LATE))
-        return give_up(store, SL_WAIT_LATE, "commit", err);
+        return no_time(SL_WAIT_LATE, err);
 
     const sl_code code = refuse(store, result, "commit", err);
     if (store->fault == SL_FAULT_LOST) {
@@ -334,7 +342,7 @@ commit(sl_store *store, sl_errors *err)
         assert(fits);
         until_s = store->deadline_s + COMMIT_GRACE_S;
     }
-    sl_code code = may_send(store, "commit", err);
+    sl_code code = may_send(store, err);
     if (code != SL_OK)
         return code;
     PGresult *result = NULL;

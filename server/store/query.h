@@ -12,7 +12,9 @@
  *   goes on. Hence it travels in one message behind a guard that fails once the deadline is over by
  *   the database's own clock, which a transaction reads when it begins. A message is carried out
  *   without looking at the socket again, so what remains is a database that stops between the two,
- *   or within the commit: outcome_unknown says so.
+ *   or within the commit: outcome_unknown says so. And a host that is paused as a whole and resumed
+ *   with a clock that stood still meanwhile, or is set back: to the guard no time has passed, and a
+ *   commit that was answered outcome_unknown may be made then.
  * - Two writes to one resource meet at its row, locked until the first has ended one way or the
  *   other; the later one is made after it, or not at all.
  */

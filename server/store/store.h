@@ -4,10 +4,12 @@
  * database configured or reachable: SL_E_UNAVAILABLE with rule database_not_configured or
  * database_unavailable.
  *
- * A database may also stand still: connected, and silent. Nothing is waited for without a bound.
- * Who does not get an answer by the deadline gets SL_E_TIMEOUT, rule database_timeout, and nothing
- * was changed; or rule outcome_unknown where only the answer to the commit is missing (query.h says
- * why the change is all but certainly not made either).
+ * A database may also stand still: connected, and silent. Answers are waited for with a bound, but
+ * for those to the text of a migration; to connect has libpq's own (connection.h), and to resolve a
+ * name that of the system. Who does not get an answer by the deadline gets SL_E_TIMEOUT, rule database_timeout, and nothing
+ * was changed by that call; or rule outcome_unknown where only the answer to the commit is missing
+ * (query.h says why the change is all but certainly not made either). Who calls again after a
+ * change was made tells that it is: sl_api_made_not_shown.
  */
 #ifndef SL_STORE_STORE_H
 #define SL_STORE_STORE_H
@@ -25,8 +27,9 @@ sl_store *sl_store_new(const char *url) SL_MUST_CHECK;
 void sl_store_free(sl_store *store);
 
 /**
- * From now on this store waits for no answer beyond deadline_s, on the clock of sl_clock_now_s, and
- * commits nothing after it. 0: a bound of 15 s for each statement, which is more than the database
+ * From now on this store waits for no answer beyond deadline_s, on the clock of sl_clock_now_s, but
+ * a quarter of a second more for that to a commit, and commits nothing after it by the clock of the
+ * database (query.h says what that leaves open). 0: a bound of 15 s for each statement, which is more than the database
  * gives itself. Applying a migration heeds neither.
  */
 void sl_store_until(sl_store *store, double deadline_s);

@@ -82,6 +82,19 @@ test('which cluster is the cheapest is not said across currencies, and what each
     assert.equal(one.cheapest.candidate, 1);
 });
 
+test('a budget is not held against prices of several currencies', async () => {
+    const constraints = { budget: 1e6 };
+    const refused = await client.post('/api/v1/limits:clusters', asked([of('in-yen'), of('in-euros')], { constraints }));
+    assertProblem(refused, 422, { code: 'currencies_differ', pointer: '/clusters', says: /JPY and EUR/ });
+    const types = { node_types: ['in-yen', 'in-euros'], max_nodes: 1, clusters: undefined, constraints };
+    assertProblem(await client.post('/api/v1/limits:clusters', asked(undefined, types)), 422, { code: 'currencies_differ' });
+    // What could never be within it is priced all the same.
+    assertProblem(await client.post('/api/v1/limits:clusters', asked([of('in-yen'), of('in-euros')],
+        { constraints: { budget: 0.001 } })), 422, { code: 'currencies_differ' });
+    const one = await answered('/api/v1/limits:clusters', asked([of('in-euros'), of('in-euros-too')], { constraints }));
+    assert.equal(one.cheapest.candidate, 1);
+});
+
 test('pools of several currencies have no price together', async () => {
     const pools = [['a', 'in-yen'], ['b', 'in-euros']].map(([name, node_type]) =>
         ({ name, nodes: 1, node: { node_type }, fabric: { kind: 'fat_tree', oversubscription: 1.0 } }));

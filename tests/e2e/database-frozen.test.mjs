@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { estimate, inventory } from './lib/fixtures.mjs';
+import { accelerator, estimate, inventory } from './lib/fixtures.mjs';
 import { connectTo, send } from './lib/http.mjs';
 import { startPostgres } from './lib/postgres.mjs';
 import { assertProblem } from './lib/problems.mjs';
@@ -44,7 +44,7 @@ test('with a database that stands still', async (t) => {
     const connectAll = () => Promise.all(Array.from({ length: 40 }, () => client.get(`${base}/kept`)));
     await connectAll();
 
-    await t.test('writes end by name within their time and are not made later', async () => {
+    await t.test('writes that could not begin end by name within their time, and nothing comes of them', async () => {
         await database.freeze();
         const start = performance.now();
         const answers = await Promise.all(['second', 'third', 'fourth'].map((name) =>
@@ -75,6 +75,32 @@ test('with a database that stands still', async (t) => {
         assert.equal((await client.post('/api/v1/estimates', estimate())).status, 200);
         database.thaw();
         await eventually(async () => (await client.get('/readyz')).status === 200, 'ready again');
+    });
+
+    await t.test('readiness waits behind no request, and answers in time while it connects anew', async () => {
+        await connectAll();
+        await database.freeze();
+        const load = Promise.all(Array.from({ length: 8 }, () => asked(server, 'GET', `${base}/kept`)));
+        await new Promise((next) => setTimeout(next, 300));
+        // Behind these: what reads, what would change nothing.
+        const behind = Promise.all([['POST', '/diff'], ['PUT', '?dry_run=true']].map(([method, rest]) =>
+            asked(server, method, `${base}/kept${rest}`, named('behind'))));
+        for (let round = 0; round < 6; round++) {
+            const start = performance.now();
+            const answers = await Promise.all(Array.from({ length: 4 }, () => asked(server, 'GET', '/readyz')));
+            assert.ok(secondsSince(start) < 3, `round ${round}: ${secondsSince(start)} s`);
+            for (const { status, text } of answers)
+                assert.equal(status, 503, text);
+            await new Promise((next) => setTimeout(next, 500));
+        }
+        await load;
+        for (const { status, text } of await behind) {
+            assert.ok([200, 503, 504].includes(status), text);
+            assert.doesNotMatch(text, /may have been made/);
+        }
+        database.thaw();
+        await eventually(async () => (await client.get('/readyz')).status === 200, 'ready again');
+        assert.equal((await client.get(`${base}/kept`)).json.spec.name, 'first');
     });
 
     await t.test('what is written afterwards stands, whatever was given up before', async () => {
@@ -150,8 +176,11 @@ test('SIGTERM ends a server that waits where nothing interrupts it, and says tha
     assert.match(server.log(), /threads that do not come to an end are given up/);
 });
 
-/** What stands between server and database: from the moment that it sees `word` it holds that connection back. */
-async function holdingProxy(t, database, word) {
+/**
+ * What stands between server and database: from the moment that it sees `word` it holds that connection back, or
+ * only what comes `behind` it.
+ */
+async function holdingProxy(t, database, word, { behind = false } = {}) {
     const held = [];
     let armed = false;
     const sockets = new Set();
@@ -160,8 +189,9 @@ async function holdingProxy(t, database, word) {
         let holds = false;
         sockets.add(client).add(upstream);
         client.on('data', (bytes) => {
+            const heldBefore = holds;
             holds = holds || (armed && bytes.includes(word));
-            if (holds)
+            if (behind ? heldBefore : holds)
                 held.push(() => upstream.write(bytes));
             else
                 upstream.write(bytes);
@@ -205,4 +235,31 @@ test('a commit that is held up is not made after its request was answered', asyn
     await new Promise((next) => setTimeout(next, 1000));
     assert.equal(await database.query("SELECT name FROM inventories WHERE slug = 'kept'"), 'first');
     await eventually(async () => (await client.put(`${base}/kept`, named('after'))).status === 200, 'written');
+});
+
+test('a write that was made is never answered as one that was not', async (t) => {
+    const database = await ownDatabase(t);
+    const proxy = await holdingProxy(t, database, '; COMMIT', { behind: true });
+    const { server, client } = await serverWith(t, database, proxy.url);
+    t.after(() => stopClean(server));
+    for (const [path, body, table, key] of [
+        [`${base}/kept`, named('first'), 'inventories', 'slug'],
+        ['/api/v1/plans/kept', { name: 'kept', request: estimate() }, 'plans', 'slug'],
+        ['/api/v1/node-types/own-node', { accelerator, accelerators_per_node: 8 }, 'private_hardware', 'id'],
+    ]) {
+        proxy.arm();
+        const answer = await asked(server, 'PUT', path, body);
+        proxy.release();
+        assertProblem(answer, 504, { code: 'made_not_shown' });
+        assert.match(answer.text, /it is stored: read it back/);
+        assert.doesNotMatch(answer.text, /nothing was changed/);
+        const id = path.split('/').at(-1);
+        assert.equal(await database.query(`SELECT count(*) FROM ${table} WHERE ${key} = '${id}'`), '1');
+        await eventually(async () => (await client.get(path)).status === 200, `${path} is there`);
+    }
+    proxy.arm();
+    const removed = await asked(server, 'DELETE', '/api/v1/node-types/own-node');
+    proxy.release();
+    assertProblem(removed, 504, { code: 'made_not_shown' });
+    assert.match(removed.text, /it is removed: read it back/);
 });

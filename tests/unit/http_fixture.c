@@ -193,6 +193,7 @@ static const sl_route routes[] = {
     {SL_GET, "/hold", SL_LANE_STORE, hold, NULL, 0, 60, NULL},
     {SL_GET, "/park", SL_LANE_COMPUTE, parked, NULL, 0, 60, NULL},
     {SL_GET, "/late", SL_LANE_STORE, hold, NULL, 0, 0.1, NULL},
+    {SL_PUT, "/late", SL_LANE_STORE, hold, NULL, 0, 0.1, "dry_run"},
     {SL_GET, "/race", SL_LANE_COMPUTE, race, NULL, 0, 0.001, NULL},
     {SL_GET, "/nowhere", SL_LANE_HUB, echo, NULL, 0, 60, NULL},
     {SL_GET, "/problem", SL_LANE_COMPUTE, fail, NULL, 0, 60, NULL},

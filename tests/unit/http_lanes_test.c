@@ -136,6 +136,41 @@ request_that_expired_in_the_queue_never_runs(void)
     CU_ASSERT_EQUAL(fixture.app.started, 1);
 }
 
+/* Sends a PUT that ends at its deadline; whether it is told that it may have changed something. */
+static bool
+may_have_been_made(sl_fixture *fixture, const char *path)
+{
+    sl_client client = sl_client_open(fixture);
+    sl_client_send(&client, "PUT ");
+    sl_client_send(&client, path);
+    sl_client_send(&client, " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+    sl_answer answer = sl_client_read(&client, true);
+    CU_ASSERT_EQUAL(answer.status, 504);
+    const bool told = answer.body != NULL && strstr(answer.body, "may have been made") != NULL;
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    return told;
+}
+
+static void
+only_a_change_that_began_may_have_been_made(void)
+{
+    sl_fixture fixture;
+    sl_fixture_init(&fixture);
+    sl_fixture_start(&fixture);
+    CU_ASSERT(!may_have_been_made(&fixture, "/late?dry_run=true"));
+    CU_ASSERT(!may_have_been_made(&fixture, "/late")); /* behind that one, which holds the lane */
+    sl_fixture_open(&fixture);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+    CU_ASSERT_EQUAL(fixture.app.started, 1);
+
+    sl_fixture_init(&fixture);
+    sl_fixture_start(&fixture);
+    CU_ASSERT(may_have_been_made(&fixture, "/late"));
+    sl_fixture_open(&fixture);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
 static void
 full_lane_is_503_with_retry_after(void)
 {
@@ -381,6 +416,7 @@ static const sl_case cases[] = {
     SL_CASE(parked_requests_hold_no_thread_and_go_on_when_woken),
     SL_CASE(late_result_after_the_client_left_is_dropped),
     SL_CASE(request_that_expired_in_the_queue_never_runs),
+    SL_CASE(only_a_change_that_began_may_have_been_made),
     SL_CASE(full_lane_is_503_with_retry_after),
     SL_CASE(lane_without_threads_is_503),
     SL_CASE(client_that_leaves_while_suspended_harms_nobody),

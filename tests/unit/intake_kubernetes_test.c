@@ -423,8 +423,8 @@ a_node_that_lets_no_device_be_used_is_drained(void)
         const char *capacity, *allocatable, *reason;
     } nodes[] = {
         {"\"nvidia.com/gpu\": \"8\"", "\"nvidia.com/gpu\": \"0\"",
-         "none of its 8 devices is allocatable"},
-        {"\"amd.com/gpu\": 4", "\"amd.com/gpu\": 0", "none of its 4 devices is allocatable"},
+         "nothing of what it offers is allocatable"},
+        {"\"amd.com/gpu\": 4", "\"amd.com/gpu\": 0", "nothing of what it offers is allocatable"},
         {"\"nvidia.com/gpu\": \"1\", \"nvidia.com/mig-1g.5gb\": \"7\"",
          "\"nvidia.com/gpu\": \"0\", \"nvidia.com/mig-1g.5gb\": \"7\"", NULL},
         {"\"nvidia.com/gpu\": \"8\"", "\"memory\": \"1Gi\"", NULL},

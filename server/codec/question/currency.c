@@ -36,6 +36,6 @@ sl_currencies_note(const sl_currencies *found, const char *what, sl_notes *notes
                      found->first, found->other, what);
     else if (found->first != NULL && found->unsaid)
         sl_notes_add(notes, "price_currency_assumed", false,
-                     "prices that the request gives are taken to be in %s, as those beside them",
+                     "prices without a currency are taken to be in %s, as those beside them",
                      found->first);
 }

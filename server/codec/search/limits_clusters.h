@@ -99,6 +99,9 @@ sl_code sl_candidate_keep(const sl_search_document *document, uint32_t index, sl
 /** Those of the cheapest plans: where they differ, none is the cheapest of all. */
 sl_currencies sl_candidates_currencies(const sl_candidates *candidates);
 
+/** Those of all that have a price, whatever was found. */
+sl_currencies sl_candidates_prices(const sl_candidates *candidates);
+
 /** Everything an answer is written from; all borrowed. */
 typedef struct sl_candidates_document {
     const sl_candidates *candidates;

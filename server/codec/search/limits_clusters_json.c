@@ -54,6 +54,16 @@ sl_candidates_currencies(const sl_candidates *candidates)
     return found;
 }
 
+sl_currencies
+sl_candidates_prices(const sl_candidates *candidates)
+{
+    sl_currencies found = {.first = NULL};
+
+    for (uint32_t i = 0; i < candidates->count; i++)
+        sl_currencies_add(&found, candidates->list[i].cluster);
+    return found;
+}
+
 static void
 answers_write(sl_writer *writer, const sl_candidates *candidates)
 {

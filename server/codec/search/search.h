@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "codec/answer/answer.h"
+#include "codec/question/currency.h"
 #include "codec/question/question.h"
 #include "engine/search/search_relax.h"
 #include "engine/search/search_review.h"
@@ -78,6 +79,10 @@ sl_code sl_search_decode(sl_search_asked *asked, const sl_model *model,
  * warning, since the front compares them.
  */
 sl_code sl_search_check_currencies(sl_search_asked *asked, sl_errors *err) SL_MUST_CHECK;
+
+/** The same refusal where a budget is held against each of the prices of `found` on its own. */
+sl_code sl_search_check_budget(const sl_search_asked *asked, const sl_currencies *found,
+                               sl_errors *err) SL_MUST_CHECK;
 
 /** What a review of the plans found is to say. */
 sl_review_wish sl_search_wish(const sl_search_asked *asked);

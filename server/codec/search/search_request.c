@@ -365,6 +365,26 @@ sl_search_decode(sl_search_asked *asked, const sl_model *model, sl_errors *err)
     return SL_OK;
 }
 
+static sl_code
+refuse_currencies(const sl_currencies *found, sl_errors *err)
+{
+    const sl_code code = sl_fail(err, SL_E_RANGE, "currencies_differ", "/clusters",
+                                 "must be priced in one currency where cost decides, got %s and %s",
+                                 found->first, found->other);
+    sl_hint(err, "price_per_node_hour of each cluster, in one currency");
+    return code;
+}
+
+sl_code
+sl_search_check_budget(const sl_search_asked *asked, const sl_currencies *found, sl_errors *err)
+{
+    assert(asked != NULL && found != NULL && err != NULL);
+
+    if (asked->request.constraints.budget > 0.0 && found->other != NULL)
+        return refuse_currencies(found, err);
+    return SL_OK;
+}
+
 sl_code
 sl_search_check_currencies(sl_search_asked *asked, sl_errors *err)
 {
@@ -376,14 +396,8 @@ sl_search_check_currencies(sl_search_asked *asked, sl_errors *err)
 
     for (uint32_t i = 0; i < asked->cluster_count; i++)
         sl_currencies_add(&found, &asked->of[i]->cluster);
-    if (found.other != NULL && decides) {
-        const sl_code code = sl_fail(err, SL_E_RANGE, "currencies_differ", "/clusters",
-                                     "must be priced in one currency where cost decides, got %s "
-                                     "and %s",
-                                     found.first, found.other);
-        sl_hint(err, "price_per_node_hour of each cluster, in one currency");
-        return code;
-    }
+    if (found.other != NULL && decides)
+        return refuse_currencies(&found, err);
     sl_currencies_note(&found, "costs are not compared, and left out", &asked->of[0]->notes);
     for (uint32_t i = 0; found.other != NULL && i < asked->cluster_count; i++)
         asked->of[i]->cluster.price_per_node_hour = 0.0;

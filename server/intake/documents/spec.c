@@ -6,6 +6,8 @@
 #include "intake/host_lists.h"
 #include "json/writer.h"
 
+enum { ODD_SIZE = 192 };
+
 /* Numbers of a node by the names that specs and findings have in common. */
 static const sl_field numbers[] = {SL_FIELD_ACCELERATORS,      SL_FIELD_MEMORY_BYTES,
                                    SL_FIELD_RESERVED_BYTES,    SL_FIELD_POWER_LIMIT_W,
@@ -58,6 +60,7 @@ add_nodes(sl_findings *findings, const sl_node *pool, sl_found_host *host, const
 {
     double nodes = 0.0;
     uint64_t named = 0;
+    char odd[ODD_SIZE];
     sl_node hosts, entry;
 
     if (!sl_document_number(pool, "nodes", &nodes) || !(nodes > 0 && nodes <= SL_HOSTS_MAX))
@@ -69,16 +72,13 @@ add_nodes(sl_findings *findings, const sl_node *pool, sl_found_host *host, const
         const char *list = NULL;
         uint64_t count = 0;
         if (sl_node_kind(&entry) != SL_JSON_TEXT ||
-            sl_node_as_text(&entry, &list, &ignored) != SL_OK || !sl_hosts_count(list, &count)) {
-            if (list != NULL && sl_hosts_too_many(list))
-                sl_host_list_left_out(findings, host->line, "hosts", list);
-            else
-                sl_findings_warn(
-                    findings, "odd_name", host->line, "hosts",
-                    "pool %.60s: hosts %zu is no name and no list of names: passed over",
-                    host->pool, i);
+            sl_node_as_text(&entry, &list, &ignored) != SL_OK)
+            list = NULL;
+        (void)sl_text_format(odd, sizeof odd,
+                             "pool %.60s: hosts %zu is no name and no list of names: passed over",
+                             host->pool, i);
+        if (!sl_host_list_read(findings, host->line, "hosts", list, odd, &count))
             continue;
-        }
         named += count;
         host->name = list;
         const sl_code code = sl_findings_add(findings, host, facts, err);

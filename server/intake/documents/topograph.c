@@ -6,7 +6,7 @@
 #include "intake/documents/formats.h"
 #include "intake/host_lists.h"
 
-enum { NAMES_MAX = 1 << 13 }; /* a power of two */
+enum { NAMES_MAX = 1 << 13 /* a power of two */, ODD_SIZE = 192 };
 
 /* Names that were met, with what they belong to; all borrowed from the document. */
 typedef struct names {
@@ -88,6 +88,7 @@ take_nodes(reading *r, const sl_node *owner, const char *leaf, sl_errors *err)
 {
     sl_node nodes;
     sl_facts facts = {0};
+    char odd[ODD_SIZE];
 
     if (!sl_document_array(owner, "nodes", &nodes))
         return SL_OK;
@@ -98,15 +99,10 @@ take_nodes(reading *r, const sl_node *owner, const char *leaf, sl_errors *err)
         if (name == NULL)
             continue;
         const uint32_t line = sl_finder_line(&r->finder, name);
-        if (sl_hosts_too_many(name)) {
-            sl_host_list_left_out(r->findings, line, "nodes", name);
-            continue;
-        }
-        if (!sl_hosts_count(name, &count)) {
-            sl_findings_warn(r->findings, "odd_name", line, "nodes",
+        (void)sl_text_format(odd, sizeof odd,
                              "\"%.60s\" is no host and no range of hosts: passed over", name);
+        if (!sl_host_list_read(r->findings, line, "nodes", name, odd, &count))
             continue;
-        }
         const sl_found_host host = {
             .name = name, .count = 1, .domain = find_domain(owner), .leaf = leaf, .line = line};
         r->hosts++;

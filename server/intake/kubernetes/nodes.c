@@ -217,16 +217,14 @@ read_taints(const sl_node *spec, sl_found_host *host)
     }
 }
 
-/* Ready, and none of its devices is: no job of ours gets there. */
+/* Ready, and nothing that it offers is: no job of ours gets there. */
 static void
-read_health(sl_kubernetes_node *node, sl_found_host *host)
+read_offer(const sl_kubernetes_node *node, sl_found_host *host)
 {
     if (node->offered <= 0 || node->usable > 0 || host->state >= SL_HOST_DRAINED)
         return;
     host->state = SL_HOST_DRAINED;
-    (void)sl_text_format(node->reason, sizeof node->reason,
-                         "none of its %.0f devices is allocatable", node->offered);
-    host->reason = node->reason;
+    host->reason = "nothing of what it offers is allocatable";
 }
 
 /* Behind the devices, whose health counts. */
@@ -251,7 +249,7 @@ read_state(sl_kubernetes_node *node, const sl_node *element, const sl_node *meta
         host->state = SL_HOST_DRAINED;
         host->reason = cordoned ? "cordoned" : "being deleted";
     }
-    read_health(node, host);
+    read_offer(node, host);
 }
 
 typedef struct reading {

@@ -95,12 +95,12 @@ give(void *context, const char *node, sl_errors *err)
     return SL_OK;
 }
 
-static void
-take_line(reading *r, const sl_slurm_keys *keys)
+static sl_code
+take_line(reading *r, const sl_slurm_keys *keys, sl_errors *err)
 {
     const char *const nodes = sl_slurm_keys_get(keys, "NodeName");
     const char *const name = sl_slurm_keys_get(keys, "Name");
-    sl_errors malformed = {.count = 0};
+    uint64_t hosts = 0;
     char gres[ENTRY_SIZE] = "";
 
     if (keys->too_long)
@@ -111,14 +111,16 @@ take_line(reading *r, const sl_slurm_keys *keys)
                          "an included file is not here: its devices are missing");
     note_detection(r, keys);
     if (name == NULL && nodes == NULL)
-        return;
+        return SL_OK;
     if (name != NULL)
         write_gres(r, keys, name, gres);
     r->now = (giving){.gres = {.at = keep(r, gres)}, .line = keys->line};
-    const sl_code code =
-        nodes == NULL ? give(r, "", &malformed) : sl_hosts_each(nodes, give, r, &malformed);
-    if (code != SL_OK)
-        sl_host_list_left_out(r->findings, keys->line, "NodeName", nodes);
+    if (nodes == NULL)
+        return give(r, "", err);
+    if (sl_hosts_count(nodes, &hosts))
+        return sl_hosts_each(nodes, give, r, err);
+    sl_host_list_left_out(r->findings, keys->line, "NodeName", nodes);
+    return SL_OK;
 }
 
 static int
@@ -220,10 +222,11 @@ read_gres_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     sl_buffer_init(&r.texts, TEXTS_MAX_BYTES);
     sl_buffer_init(&r.givings, TEXTS_MAX_BYTES);
     sl_slurm_keys_init(&keys, raw);
-    while (!r.texts.failed && !r.givings.failed && sl_slurm_keys_next(&keys))
-        take_line(&r, &keys);
+    while (code == SL_OK && !r.texts.failed && !r.givings.failed && sl_slurm_keys_next(&keys))
+        code = take_line(&r, &keys, err);
     sl_slurm_keys_clear(&keys);
-    code = add_all(&r, err);
+    if (code == SL_OK)
+        code = add_all(&r, err);
     sl_buffer_clear(&r.texts);
     sl_buffer_clear(&r.givings);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
