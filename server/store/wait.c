@@ -32,7 +32,7 @@ double
 sl_wait_until_s(const sl_store *store)
 {
     if (store->unbounded)
-        return INFINITY;
+        return HUGE_VAL;
     return store->deadline_s > 0 ? store->deadline_s : sl_clock_now_s() + PATIENCE_S;
 }
 

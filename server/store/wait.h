@@ -10,7 +10,7 @@ typedef enum sl_wait_end {
     SL_WAIT_GIVEN_UP /* sl_store_give_up */
 } sl_wait_end;
 
-/** When the wait for a statement that is sent now ends; INFINITY where nothing but
+/** When the wait for a statement that is sent now ends; HUGE_VAL where nothing but
  * sl_store_give_up ends it. */
 double sl_wait_until_s(const sl_store *store);
 
