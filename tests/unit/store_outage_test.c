@@ -1,5 +1,6 @@
 /* What the store does when the database misbehaves, is gone, or was never there. */
 #include <fcntl.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,7 +320,9 @@ the_url_outranks_the_timeouts_and_a_slow_statement_times_out(void)
 static void
 pause_s(double s)
 {
-    const struct timespec time = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - (long)s) * 1e9)};
+    const double whole_s = floor(s);
+    const struct timespec time = {.tv_sec = (time_t)whole_s,
+                                  .tv_nsec = (long)((s - whole_s) * 1e9)};
     (void)nanosleep(&time, NULL);
 }
 
