@@ -257,7 +257,7 @@ typedef struct sl_software {
     int dropout;   /* 1 on, 0 off, -1 not fixed */
     sl_streaming streaming;
     bool loss_fused;                /* its own loss works in place of the logits */
-    double metrics_bytes_per_logit; /* that it reads and writes beside the loss, each micro-batch */
+    double metrics_entropies;       /* that it computes beside the loss, eager, each micro-batch */
     double logits_peak_bytes;       /* per logit, at its own loss ... */
     double fused_logits_peak_bytes; /* ... at one fused or compiled ... */
     double chunked_logits_peak_bytes; /* ... and at one in chunks */

@@ -319,7 +319,7 @@ ask(sl_app *app, sl_worker *worker, searching *own, const sl_request *request,
     if (!sl_search_ask_step(app, worker, &own->ask, request, response, own))
         return;
     sl_errors err = {.count = 0};
-    if (sl_search_check_currencies(own->ask.asked, &err) != SL_OK) {
+    if (sl_search_settle_currencies(own->ask.asked, &err) != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }

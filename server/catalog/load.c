@@ -324,7 +324,7 @@ read_software(sl_row *t)
     s->streaming.softmax_ratio = sl_row_number(t, "softmax_ratio");
     s->streaming.residual_ratio = sl_row_number(t, "residual_ratio");
     s->loss_fused = sl_row_flag(t, "loss_fused");
-    s->metrics_bytes_per_logit = sl_row_number(t, "metrics_bytes_per_logit");
+    s->metrics_entropies = sl_row_number(t, "metrics_entropies");
     s->logits_peak_bytes = sl_row_number(t, "logits_peak_bytes");
     s->fused_logits_peak_bytes = sl_row_number(t, "fused_logits_peak_bytes");
     s->chunked_logits_peak_bytes = sl_row_number(t, "chunked_logits_peak_bytes");

@@ -82,7 +82,7 @@ a_release_may_fuse_its_own_and_compute_more(void)
 
     software.loss_fused = true;
     CU_ASSERT_EQUAL(entropy_of(&q).forward_bytes, 4.0);
-    software.metrics_bytes_per_logit = 44.0;
+    software.metrics_entropies = 2.0;
     CU_ASSERT_EQUAL(entropy_of(&q).forward_bytes, 48.0);
     CU_ASSERT_EQUAL(entropy_of(&q).backward_bytes, 4.0);
     q.workload.loss = SL_LOSS_EAGER;

@@ -78,7 +78,7 @@ sl_code sl_search_decode(sl_search_asked *asked, const sl_model *model,
  * currencies_differ, where costs decide which plan is better; else costs are left out, with a
  * warning, since the front compares them.
  */
-sl_code sl_search_check_currencies(sl_search_asked *asked, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_search_settle_currencies(sl_search_asked *asked, sl_errors *err) SL_MUST_CHECK;
 
 /** The same refusal where a budget is held against each of the prices of `found` on its own. */
 sl_code sl_search_check_budget(const sl_search_asked *asked, const sl_currencies *found,

@@ -386,7 +386,7 @@ sl_search_check_budget(const sl_search_asked *asked, const sl_currencies *found,
 }
 
 sl_code
-sl_search_check_currencies(sl_search_asked *asked, sl_errors *err)
+sl_search_settle_currencies(sl_search_asked *asked, sl_errors *err)
 {
     assert(asked != NULL && err != NULL);
 

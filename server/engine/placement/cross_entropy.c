@@ -124,7 +124,8 @@ sl_entropy_of(const sl_model *model, const sl_software *software, const sl_workl
         .kernels = kernels,
         .copies = whole ? tensor : 1.0,
         .forward_bytes = bytes_at(moved[alike].forward, casts, element_bytes) +
-                         software->metrics_bytes_per_logit,
+                         software->metrics_entropies *
+                             bytes_at(moved[SL_ENTROPY_OPERATORS].forward, true, element_bytes),
         .backward_bytes = bytes_at(moved[alike].backward, casts, element_bytes),
     };
 }
