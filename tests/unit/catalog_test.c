@@ -274,7 +274,7 @@ every_node_type_is_on_a_network_we_know(void)
 static void
 node_types_are_found_by_alias_and_know_their_network(void)
 {
-    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 146);
+    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 151);
     const sl_node_type *node = NULL;
     sl_errors err = {0};
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "hgx-h100-8", "", &node, &err), SL_OK);
