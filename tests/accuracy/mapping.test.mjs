@@ -130,8 +130,8 @@ test('a quantised base belongs to the adapter, without one the linears compute i
     const adapted = workload({ peft: 'QLoRA all linear', lora_rank: '8', base_quant: 'bnb nf4' });
     assert.equal(adapted.kind, 'finetuning');
     assert.equal(adapted.precision, 'bf16');
-    assert.deepEqual(adapted.adapter, { method: 'lora', rank: 8, base: 'nf4', targets: ['q_proj',
-        'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] });
+    assert.deepEqual(adapted.adapter, { method: 'lora', rank: 8, base: 'nf4',
+        targets: ['all-linear'] });
     const sharded = { framework: 'HF PEFT', peft: 'QLoRA' };
     assert.equal(workload({ ...sharded, base_quant: 'bnb nf4' }).adapter.unquantized, 'fp32');
     assert.deepEqual(workload({ ...sharded, base_quant: 'bnb nf4, bf16 storage' }).adapter,
@@ -241,6 +241,25 @@ test('words of tools beside the known ones: autocast, adapters on all of attenti
         ['q_proj', 'k_proj', 'v_proj']);
     const automodel = workload({ framework: 'NeMo AutoModel', sharding: '' });
     assert.deepEqual([automodel.framework, automodel.software], ['fsdp2', 'automodel-2025']);
+});
+
+test('an adapter stands beside the layers that the row names, in the words of its family', () => {
+    const targets = (row) => workload(row).adapter.targets;
+    assert.deepEqual(targets({ peft: 'LoRA all linear' }), ['all-linear']);
+    assert.deepEqual(targets({ peft: 'LoRA all linear + output' }), ['all-linear', 'lm_head']);
+    assert.deepEqual(targets({ peft: 'LoRA q_proj,v_proj' }), ['q_proj', 'v_proj']);
+    assert.deepEqual(targets({ peft: 'LoRA (attention)' }), ['q_proj', 'k_proj', 'v_proj', 'o_proj']);
+    assert.deepEqual(targets({ peft: 'LoRA (attn + MLP)' }), ['all-linear']);
+    assert.deepEqual(targets({ model: 'phi-3-mini', peft: 'LoRA q, v' }), ['qkv_proj']);
+    assert.deepEqual(targets({ model: 'phi-2', peft: 'LoRA MLP' }), ['fc1', 'fc2']);
+    assert.deepEqual(targets({ model: 'gpt2-xl', peft: 'LoRA q, k, v, o' }), ['c_attn', 'attn.c_proj']);
+    assert.deepEqual(targets({ model: 'pythia-1b', peft: 'LoRA q, v' }), ['query_key_value']);
+});
+
+test('a base of 4 or 8 bits is one by whatever name', () => {
+    const base = (base_quant) => workload({ peft: 'LoRA q, v', base_quant }).adapter.base;
+    assert.deepEqual(['bnb fp4', '4-bit', 'gptq int4', '8-bit', 'bnb int8'].map(base),
+        ['nf4', 'nf4', 'nf4', 'int8', 'int8']);
 });
 
 test("nanotron's stage 1 of ZeRO is its own, that of DeepSpeed's kin is not", () => {

@@ -141,6 +141,31 @@ function familyOf(row) {
     return families[found?.[1] ?? (has.mla ? 'deepseek_v2' : has.moe ? 'deepseek' : 'llama')];
 }
 
+const blocks = (attention, output, up, down, gate) => ({ q_proj: attention, k_proj: attention,
+    v_proj: attention, o_proj: output, gate_proj: gate, up_proj: up, down_proj: down });
+const wholeHeads = { o_proj: 'dense', gate_proj: undefined, up_proj: 'fc1', down_proj: 'fc2' };
+const oneMatrix = blocks('query_key_value', 'dense', 'dense_h_to_4h', 'dense_4h_to_h');
+
+/** What families call the linear layers that have Llama's names elsewhere; some lack a gate. */
+const moduleNames = {
+    gpt_neox: oneMatrix,
+    falcon: oneMatrix,
+    bloom: oneMatrix,
+    phi3: blocks('qkv_proj', 'o_proj', 'gate_up_proj', 'down_proj', 'gate_up_proj'),
+    phi: wholeHeads,
+    opt: { ...wholeHeads, o_proj: 'out_proj' },
+    mpt: blocks('Wqkv', 'out_proj', 'up_proj', 'down_proj'),
+    gpt2: blocks('c_attn', 'attn.c_proj', 'c_fc', 'mlp.c_proj'),
+    starcoder2: { gate_proj: undefined, up_proj: 'c_fc', down_proj: 'c_proj' },
+};
+
+/** Targets of an adapter in the words of the row's family. */
+export function inWordsOf(row, targets) {
+    const own = moduleNames[familyOf(row).model_type] ?? {};
+    const named = targets?.map((target) => (target in own ? own[target] : target));
+    return named && [...new Set(named.filter((name) => name !== undefined))];
+}
+
 /** Keys of experts, in the words of the family. */
 function experts(row, family) {
     const { E, topk, moe_ffn, shared_ffn, dense_layers } = pairs(row.moe);

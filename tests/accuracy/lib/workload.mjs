@@ -1,4 +1,5 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
+import { inWordsOf } from './model.mjs';
 import { releaseFrameworks, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs, tokenDrop, truth } from './words.mjs';
 
@@ -133,21 +134,18 @@ const adapterMethods = [
 const untargeted = ['ia3', 'ln_tuning', 'prompt_tuning'];
 const attentionTargets = ['q_proj', 'v_proj'];
 const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
-const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
 const adapterTargets = [
-    [/all[ -]linear.*output/i, [...linearTargets, 'lm_head']],
-    [/all[ -]linear/i, linearTargets],
-    [/\bq, ?k, ?v,? (and )?o\b/i, ['q_proj', 'k_proj', 'v_proj', 'o_proj']],
+    [/all[ -]linear.*output/i, ['all-linear', 'lm_head']],
+    [/all[ -]linear|\batt(n|ention)\b.*\bMLP\b/i, ['all-linear']],
+    [/\bq, ?k, ?v,? (and )?o\b|\batt(n|ention)\b/i, ['q_proj', 'k_proj', 'v_proj', 'o_proj']],
     [/\bq, ?k, ?v\b/i, ['q_proj', 'k_proj', 'v_proj']],
     [/\bq, ?v\b/i, attentionTargets],
     [/\bMLP\b/i, mlpTargets],
 ];
 
-/** Of families that have queries, keys and values in one matrix that one stands for any of them. */
-function asNamed(row, targets) {
-    const inOne = /pythia|gpt-?neox|bloom|falcon/i.test(row.model) && targets?.includes('q_proj');
-    return inOne ? ['query_key_value', ...targets.filter((name) => !/^[qkv]_proj$/.test(name))] : targets;
-}
+/** The layers that the text names itself, as PEFT is told them; else what its words stand for. */
+const targetsOf = (text) => text.match(/\b\w+_proj\b|\bquery_key_value\b|\blm_head\b/g)
+    ?? firstMatch(adapterTargets, text);
 
 /** The month that a source names; one that names none is of no known age. */
 const monthOf = ({ source }) => /\b20\d\d-\d\d\b/.exec(source)?.[0] ?? '';
@@ -165,7 +163,9 @@ function adapterOf(row) {
     const guided = /^HF PEFT$/.test(row.framework) && /fsdp|zero-?3/i.test(row.sharding);
     // Unsloth and torchao, whose NF4 torchtune takes, always quantise the scales too.
     const nf4 = guided || /unsloth|torchtune/i.test(row.framework) ? 'nf4_double' : 'nf4';
-    const base = [[/double/i, 'nf4_double'], [/nf4/i, nf4], [/int8/i, 'int8']];
+    // Scales apart, whatever else has 4 bits takes the same bytes.
+    const base = [[/double/i, 'nf4_double'], [/nf4|fp4|int4|\b4[ -]?bit/i, nf4],
+        [/int8|\b8[ -]?bit/i, 'int8']];
     const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
     // What is sharded is stored in one type, adapters and all.
     const inOneType = /bf16 storage/i.test(row.base_quant);
@@ -180,7 +180,7 @@ function adapterOf(row) {
         method,
         rank: count(row.lora_rank, 1),
         virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
-        targets: asNamed(row, firstMatch(adapterTargets, row.peft) ?? peftOwn),
+        targets: inWordsOf(row, targetsOf(row.peft) ?? peftOwn),
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
         autocast: autocasts(row) || undefined,
