@@ -47,6 +47,28 @@ request_id_set(sl_exchange *exchange, const char *offered)
     sl_identity_text(exchange->id);
 }
 
+/* From `version-trace-parent-flags` in lower-case hex (W3C Trace Context): what is malformed, or of
+ * a version never to be used, is as if it was not sent. Later versions may append fields. */
+static void
+trace_id_set(sl_exchange *exchange, const char *traceparent)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const size_t lengths[] = {2, SL_TRACE_ID_SIZE - 1, 16, 2};
+    const char *at = traceparent == NULL ? "" : traceparent;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        if (strspn(at, hex) != lengths[i] || (lengths[i] > 2 && strspn(at, "0") == lengths[i]))
+            return;
+        at += lengths[i];
+        if (i + 1 < sizeof lengths / sizeof lengths[0] && *at++ != '-')
+            return;
+    }
+    if (strncmp(traceparent, "ff", 2) == 0 ||
+        (*at != '\0' && (*at != '-' || strncmp(traceparent, "00", 2) == 0)))
+        return;
+    memcpy(exchange->trace_id, traceparent + 3, SL_TRACE_ID_SIZE - 1);
+}
+
 /* Copies what handlers may read after the connection is gone. False without memory. */
 static bool
 fields_copy(sl_exchange *exchange, const sl_head *head)
@@ -346,6 +368,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
 
     const sl_head head = sl_head_read(connection);
     request_id_set(exchange, head.value[SL_FIELD_REQUEST_ID]);
+    trace_id_set(exchange, head.value[SL_FIELD_TRACEPARENT]);
     exchange->request.remote_address = sl_remote_address(connection, site->settings, &head, arena);
     if (!fields_copy(exchange, &head)) {
         sl_exchange_free(exchange);

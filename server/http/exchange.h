@@ -14,7 +14,7 @@
 #include "http/spool.h"
 #include "http/static.h"
 
-enum { SL_REQUEST_ID_SIZE = 65 };
+enum { SL_REQUEST_ID_SIZE = 65, SL_TRACE_ID_SIZE = 33 };
 
 /** What is served; the same for every request. */
 typedef struct sl_site {
@@ -51,6 +51,7 @@ typedef struct sl_exchange {
     bool suspended;       /* handed to a lane; the next call of the daemon brings the outcome */
     size_t dropped_bytes; /* of a body that nobody will read */
     char id[SL_REQUEST_ID_SIZE];
+    char trace_id[SL_TRACE_ID_SIZE]; /* of the trace the client is in; "": in none */
     double started_s;
     uint32_t status; /* of the answer that was queued; 0: none */
     size_t answer_bytes;

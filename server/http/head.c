@@ -18,6 +18,7 @@ static const char *const field_names[] = {
     [SL_FIELD_IF_MATCH] = "If-Match",
     [SL_FIELD_IF_NONE_MATCH] = "If-None-Match",
     [SL_FIELD_REQUEST_ID] = "X-Request-Id",
+    [SL_FIELD_TRACEPARENT] = "traceparent",
     [SL_FIELD_USER_AGENT] = "User-Agent",
     [SL_FIELD_CACHE_CONTROL] = "Cache-Control",
     [SL_FIELD_FORWARDED_FOR] = "X-Forwarded-For",

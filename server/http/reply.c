@@ -137,7 +137,9 @@ sl_reply_log(const sl_exchange *exchange, double duration_s)
         sl_log_count("status", exchange->status),
         sl_log_number("duration_s", duration_s),
         sl_log_count("bytes", exchange->answer_bytes),
+        sl_log_text("trace_id", exchange->trace_id),
     };
+    const uint32_t all = sizeof fields / sizeof fields[0];
     sl_log(exchange->status >= 500 ? SL_LOG_WARN : SL_LOG_INFO, "request", fields,
-           sizeof fields / sizeof fields[0]);
+           exchange->trace_id[0] == '\0' ? all - 1 : all);
 }

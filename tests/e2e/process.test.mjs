@@ -7,6 +7,7 @@ import Ajv from 'ajv/dist/2020.js';
 import { estimate, inventory } from './lib/fixtures.mjs';
 import { connectTo, exchange, send } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
+import { eventually } from './lib/processes.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
 let server;
@@ -370,6 +371,26 @@ test('an answer carries the id of its request, and keeps one that was given', as
     assert.equal(named.headers['x-request-id'], 'from-proxy-7');
     const odd = await client.get('/healthz', { headers: { 'X-Request-Id': 'no spaces, please' } });
     assert.notEqual(odd.headers['x-request-id'], 'no spaces, please');
+});
+
+test('the log of a request names the trace it is part of', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const parent = '00f067aa0ba902b7';
+    const logged = async (id, traceparent) => {
+        await client.get('/healthz', { headers: { 'X-Request-Id': id, ...traceparent } });
+        const line = () => server.log().split('\n').find((text) => text.includes(`"${id}"`));
+        await eventually(() => line() !== undefined, `a line of ${id}`);
+        return JSON.parse(line());
+    };
+    assert.equal((await logged('traced', { traceparent: `00-${trace}-${parent}-01` })).trace_id, trace);
+    assert.equal((await logged('later', { Traceparent: `01-${trace}-${parent}-01-more` })).trace_id, trace);
+    assert.ok(!('trace_id' in await logged('untraced', {})));
+    const none = '0'.repeat(32);
+    const odd = [`00-${trace}-${parent}`, `00-${trace}-${parent}-01-more`, `ff-${trace}-${parent}-01`,
+        `00-${none}-${parent}-01`, `00-${trace}-${none.slice(16)}-01`, `00-${trace.toUpperCase()}-${parent}-01`,
+        `00-${trace}${parent}-01`, `00-${trace}0-${parent}-01`, 'x'];
+    for (const [i, traceparent] of odd.entries())
+        assert.ok(!('trace_id' in await logged(`odd-${i}`, { traceparent })), traceparent);
 });
 
 test('a path cannot leave its folder or hide what it is', async () => {
