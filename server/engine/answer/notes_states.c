@@ -148,7 +148,7 @@ note_modules(const sl_question *question, sl_estimate *out)
 
 /* What the sharding frameworks add, and how little of their time was measured. */
 static void
-note_sharding(const sl_question *question, sl_estimate *out)
+note_mechanism(sl_estimate *out)
 {
     const sl_framework framework = out->workload.framework;
 
@@ -183,8 +183,12 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "parameters gathered in 32 bits are multiplied with in 16, under autocast: what "
             "norms read and blocks begin with is counted in 32; of the one source of such "
             "peaks a third is in no count");
-    note_offload(question, out);
-    note_adapter(question, out);
+}
+
+/* How the step runs: graphs, compiled kernels, an optimizer within backward. */
+static void
+note_running(sl_estimate *out)
+{
     if (out->workload.graphs != SL_GRAPHS_NONE)
         sl_note_add(
             out, true, "cuda_graphs_coarse",
@@ -207,6 +211,14 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "generated pointwise kernels are priced as fused ones, and the host is taken to be "
             "ahead of "
             "the device");
+}
+
+/* Optimizers whose support or time is in doubt, and copies that states are held in. */
+static void
+note_optimizer(sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+
     if (framework == SL_FRAMEWORK_MEGATRON && (out->workload.optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
                                                out->workload.optimizer == SL_OPTIMIZER_ADAMW_4BIT ||
                                                out->workload.optimizer == SL_OPTIMIZER_ADAFACTOR))
@@ -235,7 +247,11 @@ note_sharding(const sl_question *question, sl_estimate *out)
 void
 sl_note_states(const sl_question *question, sl_estimate *out)
 {
-    note_sharding(question, out);
+    note_mechanism(out);
+    note_offload(question, out);
+    note_adapter(question, out);
+    note_running(out);
+    note_optimizer(out);
     note_modules(question, out);
     note_buffers(out);
 }
