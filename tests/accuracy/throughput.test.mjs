@@ -142,6 +142,8 @@ test('graphs, overlap and context that the notes of a row say', () => {
         { recipe: 'delayed', primary_weights: true });
     assert.equal(request({ ...said, task: 'lora', precision: 'FP8 (fp8 primary weights)',
         notes: 'base stored in fp8, transposes not cached' }).workload.fp8.transpose_cache, false);
+    assert.equal(request({ ...said, precision: 'FP8 (TE hybrid) + bf16',
+        notes: 'SwiGLU inputs kept in fp8' }).workload.fp8.activation_input_store, true);
     assert.deepEqual(fp8('fp8 rowwise (bf16 all-gather) + bf16'), { recipe: 'rowwise' });
     assert.deepEqual(fp8('fp8 tensorwise (fp8 all-gather) + bf16'),
         { recipe: 'tensorwise', all_gather: true });

@@ -220,9 +220,11 @@ draw_workload(sl_workload *w, const sl_model *model)
     };
     w->document_length = once_in(4) ? w->sequence_length / 2 : 0;
     if (sl_precision_is_low(w->precision))
-        w->fp8 = (sl_fp8){(sl_recipe)draw(SL_RECIPE_COUNT),
-                          goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3), false};
+        w->fp8 = (sl_fp8){.recipe = (sl_recipe)draw(SL_RECIPE_COUNT),
+                          .primary_weights =
+                              goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3)};
     w->fp8.transposed_anew = w->fp8.primary_weights && once_in(3);
+    w->fp8.activation_inputs = w->fp8.transposed_anew; /* as MLPerf's runs with adapters do */
     w->optimizer_in_backward = goes_with(is_fsdp(w)) && once_in(6);
     w->expandable_segments = once_in(4);
     w->reduce = once_in(3) ? (sl_wire)draw(SL_WIRE_FP16) : SL_WIRE_DEFAULT;

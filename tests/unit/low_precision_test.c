@@ -129,6 +129,26 @@ transposes_may_be_made_when_needed(void)
     sl_expect_text(err.list[0].rule, "transposes_not_apart", "copies of 16-bit weights");
 }
 
+/* activation_func_fp8_input_store: gate and up are kept in one byte a value, cast once more in each
+ * pass, under any precision; only Megatron's fused SwiGLU does it. */
+static void
+inputs_of_swiglu_may_wait_in_8_bits(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_BF16);
+    sl_errors err = {0};
+
+    const double kept = block_kept_bytes(&q);
+    const double step_s = sl_fixture_answer(&q)->time.step_s;
+    q.workload.fp8.activation_inputs = true;
+    sl_expect_near(kept - block_kept_bytes(&q), 2.0 * FFN * TOKENS, 1e-9, "a byte of each value");
+    CU_ASSERT(sl_fixture_answer(&q)->time.step_s > step_s);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "activation_inputs_not_kept_low", "of other frameworks");
+}
+
 /* Norm inputs 2 x 2 h; inputs of qkv, gate and up, down, and of the output projection, which the
  * attention keeps in 16 bits too; q, k, v, row sums, output; gate and up. */
 static void
@@ -327,6 +347,7 @@ static const sl_case cases[] = {
     SL_CASE(transformer_engine_keeps_weights_quantised),
     SL_CASE(primary_weights_are_one_of_the_copies),
     SL_CASE(transposes_may_be_made_when_needed),
+    SL_CASE(inputs_of_swiglu_may_wait_in_8_bits),
     SL_CASE(transformer_engine_keeps_inputs_quantised),
     SL_CASE(nvfp4_products_keep_no_output_under_op_sac),
     SL_CASE(spared_blocks_are_as_in_bf16),

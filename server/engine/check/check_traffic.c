@@ -75,6 +75,31 @@ check_gather(const sl_workload *workload, sl_errors *err)
     return code;
 }
 
+/* Megatron's activation_func_fp8_input_store, of its fused SwiGLU alone (transformer_config.py). */
+static sl_code
+check_activation_inputs(const sl_question *question, sl_errors *err)
+{
+    const sl_model *model = question->model;
+    bool gated = false;
+
+    if (!question->workload.fp8.activation_inputs)
+        return SL_OK;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &model->kinds[k].operators[i];
+            gated |= op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs;
+        }
+    if (gated && question->workload.framework == SL_FRAMEWORK_MEGATRON)
+        return SL_OK;
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "activation_inputs_not_kept_low",
+                "/workload/fp8/activation_input_store", "%s",
+                gated ? "only megatron keeps what SwiGLU read in 8 bits until backward"
+                      : "only what a gated activation read is kept in 8 bits");
+    sl_hint(err, gated ? "false, or framework megatron" : "false");
+    return code;
+}
+
 static sl_code
 check_primary(const sl_workload *workload, sl_errors *err)
 {
@@ -227,12 +252,14 @@ sl_check_traffic(const sl_question *question, sl_errors *err)
     const sl_code wide = check_gather(&question->workload, err);
     const sl_code gather = wide != SL_OK ? wide : check_gather_low(&question->workload, err);
     const sl_code primary = check_primary(&question->workload, err);
+    const sl_code inputs = check_activation_inputs(question, err);
     const sl_code overlap = check_overlap(question, err);
     const sl_code sync = check_gradient_sync(question, err);
 
     return reduce != SL_OK    ? reduce
            : gather != SL_OK  ? gather
            : primary != SL_OK ? primary
+           : inputs != SL_OK  ? inputs
            : overlap != SL_OK ? overlap
                               : sync;
 }

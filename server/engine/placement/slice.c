@@ -123,6 +123,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
             sl_slice_autocasts(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .transposed_bytes = sl_low_transposed_bytes(workload, &question->cluster->accelerator),
+        .gated_bytes =
+            workload->fp8.activation_inputs ? 1.0 : sl_precision_kept_bytes(workload->precision),
         .precision = workload->precision,
         .entropy = sl_entropy_of(question->model, software, workload, plan->tensor),
         .by_row = is_by_row(workload),
@@ -527,12 +529,13 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         if (op->shares_input)
             return 0.0;
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
-        const bool gate_kept = slice->eager && op->inputs > op->outputs;
+        const bool gated = op->inputs > op->outputs;
         const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
-        const double width =
-            (op->rectified ? 0.0 : (double)op->inputs) + (gate_kept ? (double)op->outputs : 0.0);
+        const double read =
+            op->rectified ? 0.0 : (gated ? slice->gated_bytes : e) * (double)op->inputs;
+        const double gate = slice->eager && gated ? e * (double)op->outputs : 0.0;
         const double steps = step_bytes(slice, op) * (double)op->outputs;
-        return (e * width + steps + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
+        return (read + gate + steps + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +

@@ -29,6 +29,7 @@ typedef struct sl_slice {
     double stream_bytes;     /* ... of the sums that norms read: under autocast both are fp32 */
     double operand_bytes;    /* of inputs that products keep quantised; 0 = they keep 16 bits */
     double transposed_bytes; /* of each quantised weight, in each backward */
+    double gated_bytes;      /* of what a gated activation read, kept for backward */
     sl_precision precision;
     sl_entropy entropy;
     bool current_scales; /* of the values at hand, which are read for them first */

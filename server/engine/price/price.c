@@ -368,6 +368,12 @@ price_activation(const sl_pricing *p, const sl_operator *op)
     double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
     double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
 
+    if (gated && p->slice->gated_bytes < p->slice->element_bytes) {
+        const double values = (double)op->inputs / (double)op->outputs;
+        const double cast = values * (p->slice->element_bytes + p->slice->gated_bytes);
+        forward += cast;
+        backward += cast; /* it is cast back before the gradient */
+    }
     const bool composed = sl_price_composed_gelu(p->slice, op, &forward, &backward);
     const sl_streaming *ratios = &p->slice->streaming;
     /* Its steps are as plain as the sum with a residual. */
