@@ -287,6 +287,7 @@ typedef struct sl_software {
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence;  /* has sequence parallelism beside tensor parallelism */
+    bool gathers_heads;    /* norms of heads, and rotary embeddings with them, run on all of them */
     bool regathers_inputs; /* of products, in backward; else what was gathered is kept whole */
     bool scatter_sends;    /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;

@@ -13,6 +13,7 @@ typedef struct sl_pricing {
     sl_group expert_group;
     sl_group context_group;
     sl_kind_price *out;
+    bool whole_heads;                /* each tensor rank norms and rotates the heads of all */
     double experts_forward_s;        /* of the module of experts before: the device's seconds ... */
     double experts_backward_issue_s; /* ... and what its host takes in backward */
 } sl_pricing;
