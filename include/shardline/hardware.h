@@ -299,7 +299,8 @@ typedef struct sl_software {
     bool sends_once;    /* a token goes once to a node and to a rank, whatever experts it visits */
     bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
-    double host_operator_s; /* what the host takes to issue one operator, eager */
+    double host_operator_s;  /* what the host takes to issue one operator, eager */
+    double module_operators; /* so many the hooks around a module take it in a pass, with ZeRO 3 */
     char source[200];
 } sl_software;
 

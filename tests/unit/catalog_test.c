@@ -345,7 +345,7 @@ profiles_of_a_framework_stand_together(void)
     CU_ASSERT_EQUAL_FATAL(count, 3);
     CU_ASSERT_STRING_EQUAL(named[2].name, "internlm-2023");
     CU_ASSERT_PTR_EQUAL(sl_catalog_open_software(catalog, "deepspeed", &count), named);
-    CU_ASSERT_EQUAL(count, 2);
+    CU_ASSERT_EQUAL(count, 1);
     for (uint32_t i = 0; i < count; i++)
         CU_ASSERT_FALSE(named[i].named_only);
 }

@@ -503,6 +503,9 @@ count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double back
                                 ? (frozen ? products : 2.0 * products) + products - 1.0
                                 : composed.backward;
 
+    const double hooks = slice->module_operators * sl_price_modules(slice, op);
+    p->out->forward_issued += hooks;
+    p->out->backward_issued += hooks;
     if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
         const double experts = sl_slice_experts(slice, op);
         await_experts(p, forward * experts, backward * experts, forward_s, backward_s);

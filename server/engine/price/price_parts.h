@@ -65,6 +65,15 @@ typedef struct sl_issued {
  */
 sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
 
+/**
+ * Modules of PyTorch that one of our operators stands for, each of which DeepSpeed's ZeRO 3 hangs
+ * its hooks on, there and back: linear layers, norms, activations, and in transformers' models what
+ * holds them, a block and its attention with the core, an MLP with its activation.
+ * Source: DeepSpeed runtime/zero/parameter_offload.py (_register_hooks_recursively);
+ * transformers modeling_llama.py.
+ */
+double sl_price_modules(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes that a composed GELU moves for each 2-byte value in eager code; elsewhere false, and they
  * are untouched. */
 bool sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *forward_bytes,
