@@ -287,6 +287,7 @@ typedef struct sl_software {
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence;  /* has sequence parallelism beside tensor parallelism */
+    bool gathers_heads;    /* norms of heads, and rotary embeddings with them, run on all of them */
     bool regathers_inputs; /* of products, in backward; else what was gathered is kept whole */
     bool scatter_sends;    /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
@@ -298,7 +299,8 @@ typedef struct sl_software {
     bool sends_once;    /* a token goes once to a node and to a rank, whatever experts it visits */
     bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
-    double host_operator_s; /* what the host takes to issue one operator, eager */
+    double host_operator_s;  /* what the host takes to issue one operator, eager */
+    double module_operators; /* so many the hooks around a module take it in a pass, with ZeRO 3 */
     char source[200];
 } sl_software;
 

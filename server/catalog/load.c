@@ -354,6 +354,7 @@ read_software(sl_row *t)
     s->overlap_parameter_gather = sl_row_flag(t, "overlap_parameter_gather");
     s->splits_sequence = sl_row_flag(t, "splits_sequence");
     s->regathers_inputs = sl_row_flag(t, "regathers_inputs");
+    s->gathers_heads = sl_row_flag(t, "gathers_heads");
     s->scatter_sends = sl_row_flag(t, "scatter_sends");
     s->overlap_pipeline = sl_row_flag(t, "overlap_pipeline");
     s->overlap_tensor_backward = sl_row_flag(t, "overlap_tensor_backward");
@@ -364,6 +365,7 @@ read_software(sl_row *t)
     s->deals_in_turn = sl_row_flag(t, "deals_in_turn");
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");
+    s->module_operators = sl_row_number(t, "module_operators");
     catalog->software_aliases[catalog->software_count++] = sl_row_text(t, "aliases");
 }
 

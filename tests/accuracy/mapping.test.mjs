@@ -25,7 +25,7 @@ test('a torchtitan row is asked in the words of the contract', () => {
             num_hidden_layers: 32, hidden_size: 4096, num_attention_heads: 32,
             num_key_value_heads: 8, head_dim: 128, intermediate_size: 14336, vocab_size: 128256,
             max_position_embeddings: 8192, tie_word_embeddings: false } },
-        workload: { kind: 'pretraining', framework: 'fsdp2', software: 'torchtitan-2025-09',
+        workload: { kind: 'pretraining', framework: 'fsdp2', software: 'torchtitan-2025-10',
             sequence_length: 8192, global_batch_size: 16, micro_batch_size: 2, precision: 'bf16',
             optimizer: 'adamw', profile: { step_lists: 0 }, recompute: { mode: 'op_sac' },
             attention: 'sdpa', compile: true },
@@ -64,7 +64,7 @@ test('a torchtitan row runs the release of its source, with the loss that releas
     assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),
         ['torchtitan-2025-08', 'fused']);
     assert.deepEqual(of({ source: 'torchtitan commit a764c9815', compile: '0' }),
-        ['torchtitan-2025-09', undefined]);
+        ['torchtitan-2025-10', undefined]);
     assert.deepEqual(of({ framework: 'torchtitan SimpleFSDP', compile: 'aot_eager' }),
         ['torchtitan-graph-2025-04', undefined]);
     assert.deepEqual(of({ sharding: 'fsdp1 full shard' }), [undefined, 'eager']);

@@ -436,6 +436,35 @@ eager_code_issues_what_it_composes_of_passes(void)
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->time.issued_s, plain_s);
 }
 
+/* Of each of 16 blocks four products, two norms, a rotary embedding, an activation, and what holds
+ * these: the MLP, the attention, the block; of the ends the embedding, a norm and a head. An adapter is
+ * four more. */
+static void
+hooks_of_every_module_take_the_host_in_every_pass(void)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+    const double modules = 16.0 * (4.0 + 2.0 + 1.0 + 2.0 + 2.0) + 3.0;
+
+    software.host_operator_s = 1e-3;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.workload.global_batch = 8;
+    q.plan.zero_stage = 3;
+    const double issued_s = sl_fixture_answer(&q)->time.issued_s;
+    software.module_operators = 5.0;
+    sl_expect_near(sl_fixture_answer(&q)->time.issued_s - issued_s, 2.0 * modules * 5.0 * 1e-3,
+                   1e-9, "forward and backward");
+    q.plan.zero_stage = 2;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->time.issued_s, issued_s);
+
+    q.plan.zero_stage = 3;
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"q_proj"}};
+    const double hooked_s = sl_fixture_answer(&q)->time.issued_s;
+    software.module_operators = 0.0;
+    sl_expect_near(hooked_s - sl_fixture_answer(&q)->time.issued_s,
+                   2.0 * (modules + 16.0 * 4.0) * 5.0 * 1e-3, 1e-9, "with an adapter a block");
+}
+
 /* What reaches a tenth of the bandwidth composed of passes reaches 0.35 as PyTorch's LayerNorm. */
 static void
 a_layer_norm_is_one_kernel(void)
@@ -505,6 +534,7 @@ static const sl_case cases[] = {
     SL_CASE(an_odd_vocabulary_takes_longer_than_a_padded_one),
     SL_CASE(widths_that_tensor_cores_do_not_like_are_named),
     SL_CASE(eager_code_issues_what_it_composes_of_passes),
+    SL_CASE(hooks_of_every_module_take_the_host_in_every_pass),
     SL_CASE(a_layer_norm_is_one_kernel),
     SL_CASE(products_of_their_own_are_issued_one_by_one),
     SL_CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),

@@ -50,6 +50,38 @@ seconds_of(const sl_question *q, sl_collective collective)
     return seconds;
 }
 
+/* Qwen3 in torchtitan of September 2025: queries and keys of 32 and 8 heads, whole before their norms,
+ * and so the gradients behind; what norms and rotates them takes as long as on one rank. */
+static void
+norms_of_heads_that_are_not_cut_gather_them(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double heads = (32.0 + 8.0) * 64.0;
+
+    q.workload.sequence_length = 2048;
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.plan.sequence = true;
+    software.gathers_heads = true;
+    const double plain = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    software.gathers_heads = false;
+    CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), plain); /* nothing norms heads */
+
+    spec.qk_norm = SL_QK_NORM_HEAD;
+    q.model = sl_fixture_model(&spec);
+    const double cut = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    const double cut_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    software.gathers_heads = true;
+    const double microbatches =
+        (double)q.workload.global_batch / 4.0 / (double)q.workload.micro_batch;
+    const double tokens = 2048.0 * (double)q.workload.micro_batch;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER) - cut,
+                   microbatches * BLOCKS * 2.0 * tokens * heads * 2.0, 1e-8,
+                   "forward and backward, 2 bytes a value");
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) > cut_s);
+}
+
 /* Megatron-LM: main gradients of 2 bytes and, in the optimizer's step, fp32 ones of its part. */
 static void
 megatron_sums_in_the_type_it_reduces_in(void)
@@ -458,6 +490,7 @@ types_that_a_framework_does_not_send_are_refused(void)
 }
 
 static const sl_case cases[] = {
+    SL_CASE(norms_of_heads_that_are_not_cut_gather_them),
     SL_CASE(megatron_sums_in_the_type_it_reduces_in),
     SL_CASE(fsdp_reduces_in_the_type_it_is_told),
     SL_CASE(fsdp_gathers_in_the_type_it_is_told),

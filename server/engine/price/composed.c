@@ -46,6 +46,31 @@ sl_price_composed(const sl_slice *slice, const sl_operator *op)
     return (sl_issued){1.0, 1.0};
 }
 
+double
+sl_price_modules(const sl_slice *slice, const sl_operator *op)
+{
+    const double experts = op->experts > 0 ? sl_slice_experts(slice, op) : 1.0;
+
+    switch (op->kind) {
+    case SL_OPERATOR_MATMUL:
+        return experts * sl_slice_products(slice, op);
+    case SL_OPERATOR_NORM:
+        return op->cut == SL_CUT_COLUMN ? 2.0 : 1.0; /* of queries and of keys */
+    case SL_OPERATOR_ACTIVATION:
+        return experts * 2.0;
+    case SL_OPERATOR_ATTENTION:
+    case SL_OPERATOR_SCAN:
+        return 2.0;
+    case SL_OPERATOR_LOOKUP:
+    case SL_OPERATOR_ROTARY:
+    case SL_OPERATOR_ROUTE:
+    case SL_OPERATOR_PLAIN:
+        return 1.0;
+    default:
+        return 0.0;
+    }
+}
+
 bool
 sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *forward_bytes,
                        double *backward_bytes)

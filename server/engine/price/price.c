@@ -381,14 +381,40 @@ price_activation(const sl_pricing *p, const sl_operator *op)
                     backward, composed ? ratios->residual_ratio : ratios->activation_ratio);
 }
 
+/* Queries and keys before their norms, and the gradients of what attention got. What is gathered comes
+ * rank behind rank, and is copied to lie head by head (PyTorch _functional_collectives.py). */
+static void
+gather_heads(const sl_pricing *p, double values)
+{
+    const double bytes = values * p->slice->element_bytes;
+
+    price_streaming(p, values, 4.0, 4.0, copy_ratio);
+    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
+}
+
 static void
 price_norm(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double cut = op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread;
+    const bool heads = op->cut == SL_CUT_COLUMN;
+    const double values = slice->tokens * (double)op->inputs;
+    const double cut = !heads ? slice->spread : p->whole_heads ? 1.0 : slice->tensor;
 
-    price_streaming(p, slice->tokens * (double)op->inputs / cut, 4.0, 8.0,
-                    sl_price_norm_ratio(slice, op));
+    price_streaming(p, values / cut, 4.0, 8.0, sl_price_norm_ratio(slice, op));
+    if (heads && p->whole_heads)
+        gather_heads(p, values);
+}
+
+static void
+price_rotary(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double heads = (double)op->heads + op->kv_heads;
+    const double cut = p->whole_heads ? 1.0 : slice->tensor;
+
+    price_streaming(p, slice->tokens * heads * op->head_dim / cut, 4.0, 4.0,
+                    slice->streaming.rotary_ratio);
 }
 
 static void
@@ -407,9 +433,7 @@ price_operator(const sl_pricing *p, const sl_operator *op)
         price_product(p, op);
         break;
     case SL_OPERATOR_ROTARY:
-        price_streaming(
-            p, slice->tokens * ((double)op->heads + op->kv_heads) * op->head_dim / slice->tensor,
-            4.0, 4.0, slice->streaming.rotary_ratio);
+        price_rotary(p, op);
         break;
     case SL_OPERATOR_ATTENTION:
         price_attention(p, op);
@@ -485,6 +509,9 @@ count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double back
                                 ? (frozen ? products : 2.0 * products) + products - 1.0
                                 : composed.backward;
 
+    const double hooks = slice->module_operators * sl_price_modules(slice, op);
+    p->out->forward_issued += hooks;
+    p->out->backward_issued += hooks;
     if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
         const double experts = sl_slice_experts(slice, op);
         await_experts(p, forward * experts, backward * experts, forward_s, backward_s);
@@ -510,6 +537,15 @@ is_grouped(const sl_operator *op)
     return op->kind == SL_OPERATOR_MATMUL && op->experts > 0;
 }
 
+static bool
+norms_heads(const sl_layer_kind *kind)
+{
+    for (uint32_t i = 0; i < kind->operator_count; i++)
+        if (kind->operators[i].kind == SL_OPERATOR_NORM && kind->operators[i].cut == SL_CUT_COLUMN)
+            return true;
+    return false;
+}
+
 /* The operators from `begin` up to `end`. */
 static void
 price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
@@ -517,6 +553,8 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
     const uint32_t stop = sl_recompute_end(p->slice, kind);
     sl_kind_price *out = p->out;
 
+    p->whole_heads =
+        p->slice->software->gathers_heads && p->slice->tensor > 1.0 && norms_heads(kind);
     p->experts_forward_s = p->experts_backward_issue_s = 0.0;
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);

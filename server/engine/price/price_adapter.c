@@ -14,6 +14,8 @@
  * is cast back, as its gradient is twice; autocast casts what was dropped once more, and the rest is
  * narrow. Generated code scales, drops and casts where it reads or writes anyway. */
 static const double mask_bytes = 1.0;
+/* Of an adapter two products, a dropout and what holds them and the base. PEFT tuners/lora/layer.py. */
+static const double adapter_modules = 4.0;
 
 typedef struct around {
     double input_forward, input_backward, output_forward, output_backward; /* bytes per element */
@@ -130,7 +132,8 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
                              pass_s(slice, rows * pair->outputs * with.output_forward);
         p->out->backward_s += pass_s(slice, rows * pair->inputs * with.input_backward) +
                               pass_s(slice, rows * pair->outputs * with.output_backward);
-        p->out->forward_issued += with.kernels_forward;
-        p->out->backward_issued += with.kernels_backward;
+        const double hooks = slice->module_operators * adapter_modules * batch;
+        p->out->forward_issued += with.kernels_forward + hooks;
+        p->out->backward_issued += with.kernels_backward + hooks;
     }
 }

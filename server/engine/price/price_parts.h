@@ -13,6 +13,7 @@ typedef struct sl_pricing {
     sl_group expert_group;
     sl_group context_group;
     sl_kind_price *out;
+    bool whole_heads;                /* each tensor rank norms and rotates the heads of all */
     double experts_forward_s;        /* of the module of experts before: the device's seconds ... */
     double experts_backward_issue_s; /* ... and what its host takes in backward */
 } sl_pricing;
@@ -63,6 +64,15 @@ typedef struct sl_issued {
  * Source: transformers modeling_llama.py; autograd's graph of it, counted.
  */
 sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
+
+/**
+ * Modules of PyTorch that one of our operators stands for, each of which DeepSpeed's ZeRO 3 hangs
+ * its hooks on, there and back: linear layers, norms, activations, and in transformers' models what
+ * holds them, a block and its attention with the core, an MLP with its activation.
+ * Source: DeepSpeed runtime/zero/parameter_offload.py (_register_hooks_recursively);
+ * transformers modeling_llama.py.
+ */
+double sl_price_modules(const sl_slice *slice, const sl_operator *op);
 
 /** Bytes that a composed GELU moves for each 2-byte value in eager code; elsewhere false, and they
  * are untouched. */

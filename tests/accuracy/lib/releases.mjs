@@ -58,7 +58,7 @@ const months = [
 /** Figures of graph_trainer under the framework's own name: 2570. */
 const traced = /\bf6ebe8402\b/;
 
-const NEWEST = 'torchtitan-2025-09';
+const NEWEST = 'torchtitan-2025-10';
 const NEWEST_TRACED = 'torchtitan-graph-2025-04';
 
 /** The release as the profiles name it. */
