@@ -290,12 +290,23 @@ price_lookup(const sl_pricing *p, const sl_operator *op)
     sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
+/* Products of quantised operands take rows by sixteens and more: what each expert got is copied to
+ * where that many fit, and what it gave is copied back (Megatron-LM moe/experts.py, TransformerEngine
+ * Fp8Padding). DeepEP's and HybridEP's permutation leaves room, and so does a capacity. */
+static bool
+pads_rows(const sl_slice *slice)
+{
+    return slice->operand_bytes > 0.0 && !slice->sends_once && slice->capacity <= 0.0;
+}
+
 /* Tokens are put in the order of their experts and sent to them, and brought back by their last
  * product; backward goes the other way round. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
-    price_streaming(p, 2.0 * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
+    const double copies = pads_rows(p->slice) ? 4.0 : 2.0;
+
+    price_streaming(p, copies * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
                     copy_ratio);
     sl_price_exchange(p, op, (double)op->inputs);
 }
