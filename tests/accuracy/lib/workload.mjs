@@ -244,7 +244,8 @@ function moeOf(row) {
     return known({
         balance: firstMatch([[/forced balance/i, 'forced'], [/free routing/i, 'free']],
             row.notes),
-        capacity_factor: pairs(row.moe).capacity_factor,
+        // Grok-1's experts are padded to a capacity of 1.0 (dgxc-benchmarking grok1/grok1_314b.yaml).
+        capacity_factor: pairs(row.moe).capacity_factor ?? (/^grok/i.test(row.model) ? 1 : undefined),
         dispatcher: firstMatch([[/hybridep/i, 'hybridep'], [/deepep/i, 'deepep'],
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
