@@ -291,7 +291,10 @@ test("Grok-1's configuration hides no tensor parallelism and pads to a capacity 
     assert.equal(grok.workload.moe.capacity_factor, 1);
 });
 
-test("AutoModel's GPT-OSS attends by FlexAttention", () => {
+test("NeMo's fp8 has delayed scales, AutoModel's GPT-OSS attends by FlexAttention", () => {
+    const nemo = { ...bridge, framework: 'NeMo Framework / Megatron-Core', precision: 'FP8' };
+    assert.equal(request(nemo).workload.fp8.recipe, 'delayed');
+    assert.equal(request({ ...bridge, precision: 'FP8' }).workload.fp8.recipe, undefined);
     const own = { ...bridge, framework: 'NeMo AutoModel (FSDP2)', flash_attention: '1' };
     assert.equal(request({ ...own, model: 'GPT-OSS 20B' }).workload.attention, 'flex');
     assert.equal(request({ ...own, model: 'Qwen3 MoE 30B' }).workload.attention, 'flash');

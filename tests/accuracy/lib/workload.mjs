@@ -230,7 +230,9 @@ function fp8Of(row, precision) {
     const [, last] = text.match(/layers 0-(\d+), bf16 tail/) ?? [];
     const recipes = [[/mxfp8/i, 'mxfp8'], [/tensorwise/i, 'tensorwise'], [/rowwise/i, 'rowwise'],
         [/block/i, 'block'], [/delayed/i, 'delayed'], [/current/i, 'current']];
-    const recipe = firstMatch(recipes, text);
+    // NeMo's configurations have a history of 1,024 maxima (fp8_amax_history_len, fp8_amax_compute_algo).
+    const recipe = firstMatch(recipes, text)
+        ?? (precision === 'fp8' && /^nemo framework/i.test(row.framework) ? 'delayed' : undefined);
     return known({
         recipe,
         primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
