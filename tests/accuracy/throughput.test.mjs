@@ -282,6 +282,26 @@ test('a release that is not known runs as its neighbour within a year', () => {
     assert.equal(request({ ...nemo, software: '' }).workload.software, 'nemo-24.07');
 });
 
+test("Grok-1's configuration hides no tensor parallelism and pads to a capacity of one", () => {
+    const row = { ...bridge, framework: 'NeMo Framework / Megatron-Core', tp: '4', dp: '4',
+        sequence_parallel: '1', experts: '8', experts_topk: '2', flags: 'token_drop' };
+    const other = request(row);
+    assert.deepEqual(other.parallelism.overlap, { tensor: 'userbuffer' });
+    assert.equal(other.workload.moe.capacity_factor, undefined);
+    const grok = request({ ...row, model: 'Grok-1 314B' });
+    assert.equal(grok.parallelism.overlap, undefined);
+    assert.equal(grok.workload.moe.capacity_factor, 1);
+});
+
+test("NeMo's fp8 has delayed scales, AutoModel's GPT-OSS attends by FlexAttention", () => {
+    const nemo = { ...bridge, framework: 'NeMo Framework / Megatron-Core', precision: 'FP8' };
+    assert.equal(request(nemo).workload.fp8.recipe, 'delayed');
+    assert.equal(request({ ...bridge, precision: 'FP8' }).workload.fp8.recipe, undefined);
+    const own = { ...bridge, framework: 'NeMo AutoModel (FSDP2)', flash_attention: '1' };
+    assert.equal(request({ ...own, model: 'GPT-OSS 20B' }).workload.attention, 'flex');
+    assert.equal(request({ ...own, model: 'Qwen3 MoE 30B' }).workload.attention, 'flash');
+});
+
 test('dropped tokens are the flag of the table as well as the word of its notes', () => {
     for (const words of [{ flags: 'token_drop' }, { flags: '', notes: 'tokendrop' }])
         assert.equal(request({ ...bridge, ...words }).workload.moe.dispatcher, 'alltoall');

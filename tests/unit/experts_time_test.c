@@ -47,6 +47,35 @@ a_token_is_sent_once_to_each_rank_of_its_experts(void)
     CU_ASSERT_EQUAL(sent_bytes(&q), copies);
 }
 
+/* Rows by sixteens: copied there and back once more, 4 bytes a value each. */
+static void
+quantised_products_of_experts_pad_their_rows(void)
+{
+    sl_question q = mixture_question(1);
+
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] =
+        2.0 * cluster.accelerator.peak_flops_per_s[SL_PRECISION_BF16];
+    q.workload.dispatch = SL_DISPATCH_COPIES;
+    const double plain_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    q.workload.dispatch = SL_DISPATCH_ONCE;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD), plain_s);
+
+    q.workload.precision = SL_PRECISION_FP8;
+    const double once_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    const double once_back_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_BACKWARD);
+    q.workload.dispatch = SL_DISPATCH_COPIES;
+    const double rows = 2.0 * (double)q.workload.global_batch / (double)q.plan.data *
+                        (double)q.workload.sequence_length;
+    const double padded_s =
+        4.0 * rows * 2048.0 * 8.0 / (0.85 * cluster.accelerator.memory_bytes_per_s);
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) - once_s, padded_s,
+                   1e-6, "four blocks");
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_BACKWARD) - once_back_s,
+                   padded_s, 1e-6, "and back");
+    q.workload.capacity = 1.0;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD), once_s);
+}
+
 /* Experts 0 and 1, then 2 and 3: both on a rank that has two, on two that have one each. */
 static void
 experts_dealt_in_turn_are_neighbours(void)
@@ -304,6 +333,7 @@ static const sl_case cases[] = {
     SL_CASE(biases_of_experts_are_kernels_of_their_own),
     SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
+    SL_CASE(quantised_products_of_experts_pad_their_rows),
     SL_CASE(experts_dealt_in_turn_are_neighbours),
     SL_CASE(a_token_crosses_the_network_once_for_each_node),
     SL_CASE(measured_dispatches_come_out_near),

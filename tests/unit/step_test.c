@@ -1,3 +1,4 @@
+#include "engine/links/collective.h"
 #include "engine/price/kernel.h"
 #include "engine/schedule/schedule.h"
 #include "engine_fixture.h"
@@ -196,6 +197,30 @@ ranks_wait_for_the_slowest(void)
 
     sl_expect_near(overhead_s / (e->time.step_s - overhead_s), 0.005 * sqrt(2.0 * log(ranks)), 1e-9,
                    "expected maximum of normal deviates");
+}
+
+/* A small all-reduce of the eight ranks behind each forward and each backward. */
+static void
+delayed_scales_take_the_largest_values_of_all_ranks(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] =
+        2.0 * cluster.accelerator.peak_flops_per_s[SL_PRECISION_BF16];
+    q.workload.precision = SL_PRECISION_FP8;
+    const sl_group stage = sl_group_of(&cluster, 8, 1);
+    const double one_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &stage, 1024.0);
+    const double passes =
+        2.0 * (double)q.workload.global_batch / (double)(q.workload.micro_batch * q.plan.data);
+    const double without_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OVERHEAD);
+    q.workload.fp8.recipe = SL_RECIPE_DELAYED;
+    CU_ASSERT_TRUE(one_s > 0.0);
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OVERHEAD) - without_s,
+                   passes * one_s, 1e-9, "each micro-batch");
+    q.workload.precision = SL_PRECISION_BF16;
+    const double half_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OVERHEAD);
+    q.workload.fp8.recipe = SL_RECIPE_DEFAULT;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OVERHEAD), half_s);
 }
 
 static void
@@ -548,6 +573,7 @@ static const sl_case cases[] = {
     SL_CASE(a_slow_host_sets_the_time_of_small_layers),
     SL_CASE(recomputation_is_issued_again),
     SL_CASE(ranks_wait_for_the_slowest),
+    SL_CASE(delayed_scales_take_the_largest_values_of_all_ranks),
     SL_CASE(one_accelerator_communicates_nothing),
     SL_CASE(overlap_hides_the_gradient_reduction),
     SL_CASE(a_product_pays_for_whole_waves),

@@ -13,6 +13,7 @@
 
 /* Relative standard deviation of the ranks of one job, coarse. */
 static const double rank_sigma = 0.005;
+static const double maxima_bytes = 1024.0; /* as good as none */
 
 /* Forward, backward and what runs again, together. */
 static sl_pass_time
@@ -265,10 +266,29 @@ waited_s(const sl_memory_case *c, double step_s)
     return rank_sigma * sqrt(2.0 * log((double)sl_plan_world(c->plan))) * step_s;
 }
 
+/* Delayed scaling takes the largest values that the ranks of a stage saw, all of them, before the
+ * next pass through a chunk: on leaving fp8_autocast, and behind the backward of its first module. A
+ * few values of each product. TransformerEngine pytorch/fp8.py, reduce_and_update_fp8_tensors;
+ * Megatron-LM get_amax_reduction_group. */
+static double
+maxima_s(const sl_memory_case *c)
+{
+    const sl_workload *w = c->workload;
+    const uint64_t ranks = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
+    const double passes =
+        2.0 * (double)sl_plan_microbatches(w, c->plan) * (double)c->plan->virtual_pipeline;
+
+    if (w->framework != SL_FRAMEWORK_MEGATRON || w->precision != SL_PRECISION_FP8 ||
+        w->fp8.recipe != SL_RECIPE_DELAYED || ranks <= 1)
+        return 0.0;
+    const sl_group group = sl_group_of(c->cluster, ranks, 1);
+    return passes * sl_collective_s(c->cluster, SL_COLLECTIVE_ALL_REDUCE, &group, maxima_bytes);
+}
+
 double
 sl_step_overhead_s(const sl_memory_case *c, double step_s)
 {
-    return c->software->step_overhead_s + waited_s(c, step_s);
+    return c->software->step_overhead_s + maxima_s(c) + waited_s(c, step_s);
 }
 
 static void
@@ -277,7 +297,7 @@ set_overhead(const sl_memory_case *c, sl_time *out)
     const double without_s = out->step_s;
 
     SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, without_s),
-                {"step_overhead_s", c->software->step_overhead_s},
+                {"step_overhead_s", c->software->step_overhead_s}, {"maxima_s", maxima_s(c)},
                 {"ranks", (double)sl_plan_world(c->plan)}, {"rank_sigma", rank_sigma},
                 {"slowest_rank_s", waited_s(c, without_s)});
 }

@@ -245,8 +245,9 @@ static const sl_term_info terms[] = {
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] =
         {"overhead", NULL, SL_LIFETIME_NONE,
-         "step_overhead_s + slowest_rank_s: the latter rank_sigma x sqrt(2 ln ranks) "
-         "x all other terms",
+         "step_overhead_s + maxima_s + slowest_rank_s: of delayed scaling an all-reduce of the "
+         "largest values over a stage's ranks for each pass through a chunk, and rank_sigma x "
+         "sqrt(2 ln ranks) x all other terms",
          "software profile: timers, logging, loss reduction"},
     [SL_TERM_TENSOR_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,

@@ -2,6 +2,8 @@
  * issues. */
 #include <math.h>
 
+#include "engine/extremes.h"
+#include "engine/placement/adapter.h"
 #include "engine/price/price_parts.h"
 
 /* PyTorch's own kernel: 0.30 to 0.42 in Vidur and LLMCompass timings. */
@@ -30,24 +32,40 @@ sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op)
     return op->centred ? fmax(ratio, layer_norm_ratio) : ratio;
 }
 
-sl_issued
-sl_price_composed(const sl_slice *slice, const sl_operator *op)
+/* Operators of PyTorch that one of ours is issued as. */
+typedef struct issued {
+    double forward, backward;
+} issued;
+
+/* Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a
+ * sum, a root, a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two
+ * slices, a negation, a join, two products and a sum; a gate its function and a product. Backward
+ * one for each operand that has a gradient, two for a slice's, and sums where a value was used
+ * twice. All else, and fused code, is one.
+ * Source: transformers modeling_llama.py; autograd's graph of it, counted. */
+static issued
+composed_of(const sl_slice *slice, const sl_operator *op)
 {
     if (slice->software->eager_activations && !slice->adapter->fused) {
         if (op->kind == SL_OPERATOR_NORM && !op->centred)
-            return (sl_issued){norm_forward, norm_backward};
+            return (issued){norm_forward, norm_backward};
         if (op->kind == SL_OPERATOR_ROTARY)
-            return (sl_issued){rotary_forward, rotary_backward};
+            return (issued){rotary_forward, rotary_backward};
         if (op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs)
-            return (sl_issued){gate_forward, gate_backward};
+            return (issued){gate_forward, gate_backward};
         if (op->kind == SL_OPERATOR_ACTIVATION && op->composed)
-            return (sl_issued){gelu_forward, gelu_backward};
+            return (issued){gelu_forward, gelu_backward};
     }
-    return (sl_issued){1.0, 1.0};
+    return (issued){1.0, 1.0};
 }
 
-double
-sl_price_modules(const sl_slice *slice, const sl_operator *op)
+/* Modules of PyTorch that one of our operators stands for, each of which DeepSpeed's ZeRO 3 hangs
+ * its hooks on, there and back: linear layers, norms, activations, and in transformers' models what
+ * holds them, a block and its attention with the core, an MLP with its activation.
+ * Source: DeepSpeed runtime/zero/parameter_offload.py (_register_hooks_recursively);
+ * transformers modeling_llama.py. */
+static double
+modules_of(const sl_slice *slice, const sl_operator *op)
 {
     const double experts = op->experts > 0 ? sl_slice_experts(slice, op) : 1.0;
 
@@ -82,4 +100,58 @@ sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *for
     *forward_bytes = wide ? gelu_wide_forward_bytes : gelu_forward_bytes;
     *backward_bytes = wide ? gelu_wide_backward_bytes : gelu_backward_bytes;
     return true;
+}
+
+/* Grouped products take all experts at once where the part has kernels for them. */
+static bool
+are_apart(const sl_slice *slice)
+{
+    const bool grouped = slice->accelerator->peak_flops_per_s[SL_PRECISION_NVFP4] > 0.0;
+
+    return slice->software->experts_apart == SL_APART_ALWAYS ||
+           (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
+}
+
+/* A module of experts is prepared and then issued by the host expert by expert, after a wait for the
+ * counts, while the device is at the one before it (TransformerEngine, GroupedLinear); biases that are
+ * kernels of their own count as one. */
+static void
+await_experts(sl_pricing *p, double forward, double backward, double forward_s, double backward_s)
+{
+    const double host_s = p->slice->awaited_s;
+
+    p->out->forward_awaited_s += sl_larger(0.0, forward * host_s - p->experts_forward_s);
+    /* Backward comes to the module before after this one. */
+    p->out->backward_awaited_s +=
+        backward * host_s - sl_smaller(p->experts_backward_issue_s, backward_s);
+    p->experts_forward_s = forward_s;
+    p->experts_backward_issue_s = backward * host_s;
+}
+
+void
+sl_price_count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
+{
+    const sl_slice *slice = p->slice;
+    const bool frozen = sl_adapter_on(slice->adapter);
+    const bool unfused =
+        op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
+    const double drops = unfused && slice->dropout ? 1.0 : 0.0;
+    const double products = sl_slice_products(slice, op);
+    const issued composed = composed_of(slice, op);
+    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
+    const double backward = unfused ? 5.0 + drops
+                            : op->kind == SL_OPERATOR_MATMUL
+                                ? (frozen ? products : 2.0 * products) + products - 1.0
+                                : composed.backward;
+
+    const double hooks = slice->module_operators * modules_of(slice, op);
+    p->out->forward_issued += hooks;
+    p->out->backward_issued += hooks;
+    if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
+        const double experts = sl_slice_experts(slice, op);
+        await_experts(p, forward * experts, backward * experts, forward_s, backward_s);
+    } else {
+        p->out->forward_issued += forward;
+        p->out->backward_issued += backward;
+    }
 }

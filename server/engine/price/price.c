@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "engine/extremes.h"
 #include "engine/placement/adapter.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
@@ -290,12 +289,23 @@ price_lookup(const sl_pricing *p, const sl_operator *op)
     sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
+/* Products of quantised operands take rows by sixteens and more: what each expert got is copied to
+ * where that many fit, and what it gave is copied back (Megatron-LM moe/experts.py, TransformerEngine
+ * Fp8Padding). DeepEP's and HybridEP's permutation leaves room, and so does a capacity. */
+static bool
+pads_rows(const sl_slice *slice)
+{
+    return slice->operand_bytes > 0.0 && !slice->sends_once && slice->capacity <= 0.0;
+}
+
 /* Tokens are put in the order of their experts and sent to them, and brought back by their last
  * product; backward goes the other way round. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
-    price_streaming(p, 2.0 * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
+    const double copies = pads_rows(p->slice) ? 4.0 : 2.0;
+
+    price_streaming(p, copies * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
                     copy_ratio);
     sl_price_exchange(p, op, (double)op->inputs);
 }
@@ -463,64 +473,6 @@ price_operator(const sl_pricing *p, const sl_operator *op)
     }
 }
 
-/* Grouped products take all experts at once where the part has kernels for them. */
-static bool
-are_apart(const sl_slice *slice)
-{
-    const bool grouped = slice->accelerator->peak_flops_per_s[SL_PRECISION_NVFP4] > 0.0;
-
-    return slice->software->experts_apart == SL_APART_ALWAYS ||
-           (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
-}
-
-/* A module of experts is prepared and then issued by the host expert by expert, after a wait for the
- * counts, while the device is at the one before it (TransformerEngine, GroupedLinear); biases that are
- * kernels of their own count as one. */
-static void
-await_experts(sl_pricing *p, double forward, double backward, double forward_s, double backward_s)
-{
-    const double host_s = p->slice->awaited_s;
-
-    p->out->forward_awaited_s += sl_larger(0.0, forward * host_s - p->experts_forward_s);
-    /* Backward comes to the module before after this one. */
-    p->out->backward_awaited_s +=
-        backward * host_s - sl_smaller(p->experts_backward_issue_s, backward_s);
-    p->experts_forward_s = forward_s;
-    p->experts_backward_issue_s = backward * host_s;
-}
-
-/* What the host issues of an operator: itself, and in backward a gradient of each operand of a
- * product. Attention without a fused kernel is two products, a softmax and a dropout. Where experts
- * are issued apart, their products and biases are, once for each of them, and after a wait
- * (await_experts). One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
-static void
-count_issued(sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
-{
-    const sl_slice *slice = p->slice;
-    const bool frozen = sl_adapter_on(slice->adapter);
-    const bool unfused =
-        op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
-    const double drops = unfused && slice->dropout ? 1.0 : 0.0;
-    const double products = sl_slice_products(slice, op);
-    const sl_issued composed = sl_price_composed(slice, op);
-    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
-    const double backward = unfused ? 5.0 + drops
-                            : op->kind == SL_OPERATOR_MATMUL
-                                ? (frozen ? products : 2.0 * products) + products - 1.0
-                                : composed.backward;
-
-    const double hooks = slice->module_operators * sl_price_modules(slice, op);
-    p->out->forward_issued += hooks;
-    p->out->backward_issued += hooks;
-    if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
-        const double experts = sl_slice_experts(slice, op);
-        await_experts(p, forward * experts, backward * experts, forward_s, backward_s);
-    } else {
-        p->out->forward_issued += forward;
-        p->out->backward_issued += backward;
-    }
-}
-
 static bool
 runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
 {
@@ -562,8 +514,8 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
         const sl_kind_price before = again || grouped || i >= stop ? *out : (sl_kind_price){0};
         const double forward_s = out->forward_s, backward_s = out->backward_s;
         price_operator(p, &kind->operators[i]);
-        count_issued(p, &kind->operators[i], out->forward_s - forward_s,
-                     out->backward_s - backward_s);
+        sl_price_count_issued(p, &kind->operators[i], out->forward_s - forward_s,
+                              out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)

@@ -50,29 +50,15 @@ double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
  * that runs again. */
 void sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before);
 
-/** Operators of PyTorch that one of ours is issued as. */
-typedef struct sl_issued {
-    double forward, backward;
-} sl_issued;
-
 /**
- * Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a
- * sum, a root, a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two
- * slices, a negation, a join, two products and a sum; a gate its function and a product. Backward
- * one for each operand that has a gradient, two for a slice's, and sums where a value was used
- * twice. All else, and fused code, is one.
- * Source: transformers modeling_llama.py; autograd's graph of it, counted.
+ * Counts what the host issues of an operator that takes the device so long: itself, and in backward
+ * a gradient of each operand of a product. Attention without a fused kernel is two products, a
+ * softmax and a dropout. Where experts are issued apart, their products and biases are, once for
+ * each of them, and after a wait for the counts of tokens. One activation takes the tokens of all
+ * (Megatron-LM, TEGroupedMLP).
  */
-sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
-
-/**
- * Modules of PyTorch that one of our operators stands for, each of which DeepSpeed's ZeRO 3 hangs
- * its hooks on, there and back: linear layers, norms, activations, and in transformers' models what
- * holds them, a block and its attention with the core, an MLP with its activation.
- * Source: DeepSpeed runtime/zero/parameter_offload.py (_register_hooks_recursively);
- * transformers modeling_llama.py.
- */
-double sl_price_modules(const sl_slice *slice, const sl_operator *op);
+void sl_price_count_issued(sl_pricing *p, const sl_operator *op, double forward_s,
+                           double backward_s);
 
 /** Bytes that a composed GELU moves for each 2-byte value in eager code; elsewhere false, and they
  * are untouched. */

@@ -112,10 +112,12 @@ const recipes = /^(megatron-bridge|nemo framework)/i;
 
 /**
  * Asynchronous tensor parallelism hides collectives in pieces under their products, and so do
- * userbuffers, which the recipes turn on (tp_comm_overlap, ub_tp_comm_overlap).
+ * userbuffers, which the recipes turn on (tp_comm_overlap, ub_tp_comm_overlap), but for Grok-1's
+ * (dgxc-benchmarking grok1/grok1_314b.yaml).
  */
 function overlapOf(row) {
-    const asynchronous = /async[- ]tp/i.test(row.notes) || recipes.test(row.framework);
+    const recipe = recipes.test(row.framework) && !/^grok/i.test(row.model);
+    const asynchronous = /async[- ]tp/i.test(row.notes) || recipe;
     return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false
         ? { tensor: 'userbuffer' } : undefined;
 }

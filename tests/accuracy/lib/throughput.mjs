@@ -63,6 +63,9 @@ function attentionOf(row) {
     // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).
     if (used && /\bH[12]00\b/.test(row.gpu) && /PyTorch 2\.(1[1-9]|[2-9]\d)\b/.test(row.framework))
         return 'cudnn';
+    // AutoModel's benchmarks of GPT-OSS have FlexAttention (examples/benchmark/configs, attn: flex).
+    if (used && /AutoModel/.test(row.framework) && /^GPT-OSS/i.test(row.model))
+        return 'flex';
     // torchtitan calls torch's attention, which picks the kernel.
     return used ? /torchtitan/i.test(row.framework) ? 'SDPA flash' : 'flash' : 'unfused';
 }

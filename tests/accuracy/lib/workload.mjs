@@ -230,7 +230,9 @@ function fp8Of(row, precision) {
     const [, last] = text.match(/layers 0-(\d+), bf16 tail/) ?? [];
     const recipes = [[/mxfp8/i, 'mxfp8'], [/tensorwise/i, 'tensorwise'], [/rowwise/i, 'rowwise'],
         [/block/i, 'block'], [/delayed/i, 'delayed'], [/current/i, 'current']];
-    const recipe = firstMatch(recipes, text);
+    // NeMo's configurations have a history of 1,024 maxima (fp8_amax_history_len, fp8_amax_compute_algo).
+    const recipe = firstMatch(recipes, text)
+        ?? (precision === 'fp8' && /^nemo framework/i.test(row.framework) ? 'delayed' : undefined);
     return known({
         recipe,
         primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
@@ -245,7 +247,8 @@ function moeOf(row) {
     return known({
         balance: firstMatch([[/forced balance/i, 'forced'], [/free routing/i, 'free']],
             row.notes),
-        capacity_factor: pairs(row.moe).capacity_factor,
+        // Grok-1's experts are padded to a capacity of 1.0 (dgxc-benchmarking grok1/grok1_314b.yaml).
+        capacity_factor: pairs(row.moe).capacity_factor ?? (/^grok/i.test(row.model) ? 1 : undefined),
         dispatcher: firstMatch([[/hybridep/i, 'hybridep'], [/deepep/i, 'deepep'],
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
