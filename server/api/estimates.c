@@ -8,6 +8,7 @@
 #include "api/models.h"
 #include "api/resources.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 
 /* What a request needs from elsewhere, and what came of it. In the request's arena. */
 typedef struct job {
+    bool faulty; /* the request: where nothing comes, its own faults are all there is to say */
     bool from_hub;
     sl_api_model model;
     sl_api_stored stored;
@@ -184,71 +186,179 @@ sl_api_decode_model(sl_api_asked *a, const sl_api_model *fetched, const sl_reque
     return code == SL_OK ? sl_estimate_request_model(&a->read, a->model, err) : code;
 }
 
-/* On the compute lane, with everything at hand; the document is the caller's to free. */
+/* Of an inventory that was fetched, the pools that a request names. */
+static sl_code
+gather_pools(const sl_app *app, const job *fetched, const sl_request *request,
+             sl_estimate_request *read, sl_errors *err)
+{
+    sl_host_status *hosts = NULL;
+
+    if (read->inventory == NULL)
+        return SL_OK;
+    if (fetched == NULL || fetched->stored.spec == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the request does not fit in memory");
+    sl_code code = sl_api_stored_hosts(app, &fetched->stored, request->arena, &hosts, err);
+    read->hosts = hosts;
+    if (code == SL_OK)
+        code = sl_estimate_request_pool(read, fetched->stored.spec, strlen(fetched->stored.spec),
+                                        app->catalog, err);
+    return code;
+}
+
+/* On the compute lane, with everything at hand. */
 static sl_code
 gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_asked *a,
        sl_errors *err)
 {
-    sl_code code = SL_OK;
-    sl_host_status *hosts = NULL;
-
-    if (a->read.inventory != NULL) {
-        if (fetched == NULL || fetched->stored.spec == NULL)
-            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
-                           "the request does not fit in memory");
-        code = sl_api_stored_hosts(app, &fetched->stored, request->arena, &hosts, err);
-        a->read.hosts = hosts;
-        if (code == SL_OK)
-            code = sl_estimate_request_pool(&a->read, fetched->stored.spec,
-                                            strlen(fetched->stored.spec), app->catalog, err);
-    }
-
+    const sl_code code = gather_pools(app, fetched, request, &a->read, err);
     const sl_code decoded =
         sl_api_decode_model(a, fetched == NULL ? NULL : &fetched->model, request, err);
+
     return code != SL_OK ? code : decoded;
+}
+
+/* A request that is being answered, or refused. */
+typedef struct asking {
+    const sl_app *app;
+    const job *fetched;
+    const sl_request *request;
+    sl_question_reader read;
+    bool lenient;
+    bool judges; /* what it names is here: not the document alone says what is wrong */
+    sl_api_asked *a;
+} asking;
+
+/* Reads the body, and what the query says of reading it. */
+static sl_code
+read_body(asking *it, sl_errors *err)
+{
+    sl_api_asked *const a = it->a;
+    const sl_node root = sl_json_root(a->json);
+    const sl_code understood = sl_api_lenient(it->request, &it->lenient, err);
+    const sl_code code =
+        it->read(&root, it->app->catalog, it->lenient ? &a->warnings : NULL, &a->read, err);
+    /* Here, so that the name and the layers are judged with the rest of the document. */
+    const sl_code named = sl_api_model_named(&a->read, err);
+    const sl_code listed = sl_api_decode_layers(a, it->lenient, it->request, err);
+
+    return code != SL_OK         ? code
+           : understood != SL_OK ? understood
+           : named != SL_OK      ? named
+                                 : listed;
+}
+
+/* Whether rules are asked beside faults: not where plans that cannot be are answered, too, nor
+ * without the model. */
+static bool
+is_judged(sl_planned kind, const sl_estimate_request *read, const sl_errors *err)
+{
+    if (read->source == SL_MODEL_FROM_HUB && read->hub == NULL)
+        return false;
+    for (uint32_t i = 0; i < err->count; i++)
+        if (strncmp(err->list[i].pointer, "/model", strlen("/model")) == 0 &&
+            strcmp(err->list[i].rule, "unknown_field") != 0)
+            return false;
+    return kind != SL_PLANNED_COMPARISON && kind != SL_PLANNED_CHOICES;
+}
+
+static bool
+judge(void *context, sl_estimate_request *read, sl_errors *err)
+{
+    const asking *const it = context;
+    if (!it->judges)
+        return true;
+    if (gather_pools(it->app, it->fetched, it->request, read, err) != SL_OK)
+        return false;
+
+    sl_code code = SL_OK;
+    if (sl_estimate_accounting_alone(read)) {
+        code = sl_estimate_request_check(read, NULL, err);
+    } else if (it->a->model != NULL) {
+        const sl_question question = sl_estimate_request_question(read, it->a->model);
+        code = sl_estimate_request_check(read, &question, err);
+    }
+    assert(code == SL_OK || err->count > 0);
+    return true;
+}
+
+/* Answers with the faults of the request, and with what else is wrong with it. */
+static void
+refuse(asking *it, sl_response *response, sl_errors *err)
+{
+    const sl_request *const request = it->request;
+    const sl_node root = sl_json_root(it->a->json);
+    const sl_standing standing = {
+        .text = sl_arena_copy_bytes(request->arena, request->body, request->body_size),
+        .root = &root,
+        .read = it->read,
+        .catalog = it->app->catalog,
+        .lenient = it->lenient,
+        .judge = judge,
+        .context = it,
+        .room = sl_arena_alloc(request->arena, 1, sizeof *standing.room),
+    };
+    bool of_document = standing.text != NULL && standing.room != NULL;
+
+    for (uint32_t i = 0; i < err->count; i++)
+        of_document = of_document &&
+                      (err->list[i].code == SL_E_RANGE || err->list[i].code == SL_E_UNSUPPORTED);
+    if (of_document)
+        sl_standing_add(&standing, err);
+    sl_response_problem(response, request, err);
+}
+
+/* With all that a request names at hand, or as much of it as its faults leave to be had. */
+static bool
+is_whole(asking *it, sl_planned kind, sl_code read, sl_errors *err)
+{
+    if (read == SL_OK && gather(it->app, it->fetched, it->request, it->a, err) == SL_OK)
+        return true;
+    it->judges = is_judged(kind, &it->a->read, err) &&
+                 (read == SL_OK ||
+                  sl_api_decode_model(it->a, it->fetched == NULL ? NULL : &it->fetched->model,
+                                      it->request, err) == SL_OK);
+    return false;
 }
 
 void
 sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-           sl_api_reader read, sl_api_answerer answer, sl_planned kind)
+           sl_question_reader read, sl_api_answerer answer, sl_planned kind)
 {
     sl_worker *worker = sl_api_worker(thread, request, response);
     job *fetched = response->state;
     sl_errors err = {.count = 0};
     sl_api_asked a = {.json = NULL};
+    asking it = {.app = app, .request = request, .read = read, .a = &a};
 
     if (worker == NULL)
         return;
-    if (fetched != NULL && !fetch(app, worker, fetched, request, response))
+    bool arrived = fetched == NULL || fetch(app, worker, fetched, request, response);
+    if (!arrived && (response->continues || !fetched->faulty))
         return;
     a.json = sl_api_body(request, false, response);
     if (a.json == NULL)
         return;
 
-    const sl_node root = sl_json_root(a.json);
-    bool lenient = false;
-    const sl_code understood = sl_api_lenient(request, &lenient, &err);
-    sl_code code = read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
-    if (code == SL_OK)
-        code = understood;
-    /* Here, so that the name and the layers are judged with the rest of the document. */
-    const sl_code named = sl_api_model_named(&a.read, &err);
-    const sl_code listed = sl_api_decode_layers(&a, lenient, request, &err);
-    if (code == SL_OK)
-        code = named != SL_OK ? named : listed;
-    const bool first = code == SL_OK && fetched == NULL;
-    if (first)
+    const sl_code code = read_body(&it, &err);
+    const bool goes_on = code == SL_OK || is_judged(kind, &a.read, &err);
+    if (goes_on && fetched == NULL) {
         fetched = job_new(&a.read, request);
-    if (!first || fetched == NULL || fetch(app, worker, fetched, request, response)) {
-        if (code == SL_OK)
-            code = gather(app, fetched, request, &a, &err);
-        const double start_s = sl_clock_now_s();
-        if (code == SL_OK)
-            answer(app, worker, &a, request, response);
-        else
-            sl_response_problem(response, request, &err);
-        if (code == SL_OK && response->status < 400)
+        if (fetched != NULL)
+            fetched->faulty = code != SL_OK;
+        arrived = fetched == NULL || fetch(app, worker, fetched, request, response);
+    }
+    it.fetched = fetched;
+    if (response->continues || (!arrived && code == SL_OK)) {
+        sl_json_free(a.json);
+        return;
+    }
+    const double start_s = sl_clock_now_s();
+    if (goes_on && arrived && is_whole(&it, kind, code, &err)) {
+        answer(app, worker, &a, request, response);
+        if (response->status < 400)
             sl_planned_count(kind, sl_clock_now_s() - start_s);
+    } else {
+        refuse(&it, response, &err);
     }
     sl_json_free(a.json);
 }

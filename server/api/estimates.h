@@ -7,6 +7,7 @@
 #include "codec/answer/answer.h"
 #include "codec/inventory/host_status.h"
 #include "codec/question/question.h"
+#include "codec/question/standing.h"
 
 /** Everything an answer borrows from while it is written. */
 typedef struct sl_api_asked {
@@ -16,10 +17,6 @@ typedef struct sl_api_asked {
     sl_model *model; /* NULL for a bare number of parameters */
     sl_model_counts counts;
 } sl_api_asked;
-
-/** sl_estimate_request_read, or a reader of requests with more members. */
-typedef sl_code (*sl_api_reader)(const sl_node *root, const sl_catalog *catalog,
-                                 sl_errors *warnings, sl_estimate_request *out, sl_errors *err);
 
 typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
                                 const sl_request *request, sl_response *response);
@@ -78,6 +75,6 @@ sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char
  * called again on each lane. kind: as which its time counts.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-                sl_api_reader read, sl_api_answerer answer, sl_planned kind);
+                sl_question_reader read, sl_api_answerer answer, sl_planned kind);
 
 #endif

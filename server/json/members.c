@@ -20,6 +20,32 @@ sl_refail(const sl_error *fault, sl_errors *err)
     return fault->code;
 }
 
+bool
+sl_has_fault(const sl_errors *err, const sl_error *fault)
+{
+    assert(err != NULL && fault != NULL);
+
+    for (uint32_t i = 0; i < err->count; i++) {
+        const sl_error *const own = &err->list[i];
+        if (sl_text_equal(own->rule, fault->rule) && sl_text_equal(own->pointer, fault->pointer) &&
+            sl_text_equal(own->message, fault->message))
+            return true;
+    }
+    return false;
+}
+
+void
+sl_keep_common(sl_errors *err, const sl_errors *other)
+{
+    assert(err != NULL && other != NULL);
+
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < err->count; i++)
+        if (sl_has_fault(other, &err->list[i]))
+            err->list[kept++] = err->list[i];
+    err->count = kept;
+}
+
 sl_code
 sl_refail_at(const sl_errors *inner, const char *pointer, sl_errors *err)
 {

@@ -22,6 +22,12 @@ void sl_keep(sl_code *first, sl_code code);
 /** Appends a fault found elsewhere, as it is. */
 sl_code sl_refail(const sl_error *fault, sl_errors *err);
 
+/** Whether the list has the fault, in the same words. */
+bool sl_has_fault(const sl_errors *err, const sl_error *fault);
+
+/** Takes out what is not in the other list as well. */
+void sl_keep_common(sl_errors *err, const sl_errors *other);
+
 /** Appends faults, at least one, found inside a document that the request only names: at `pointer`,
  * the member that names it, with their own place in the message. Returns the first one's code. */
 sl_code sl_refail_at(const sl_errors *inner, const char *pointer, sl_errors *err);

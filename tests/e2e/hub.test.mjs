@@ -557,3 +557,20 @@ test('fetches are counted by how they ended', async (t) => {
         assert.match(text, new RegExp(
             `^shardline_hub_fetch_total\\{result="${result}"\\} ${count}$`, 'm'));
 });
+
+test('a faulty request is judged with its model, and has its own faults alone where that does not come', async () => {
+    hub.put('org/split', { files });
+    const asked = async (id) => {
+        const { json } = await client.post('/api/v1/estimates', { ...estimate({ parallelism: { tensor: 3, zero_stage: 7 } }),
+            model: { hub: id } });
+        assert.equal(json.status, 422);
+        return json.errors.map(({ pointer }) => pointer);
+    };
+    const own = '/parallelism/zero_stage';
+    for (let i = 0; i < 2; i++)
+        assert.deepEqual(await asked('org/split'), ['/parallelism', '/parallelism/tensor', '/parallelism/sequence', own]);
+    assert.deepEqual(await asked('org/absent'), [own]);
+    hub.requests.length = 0;
+    assert.deepEqual(await asked('no name at all'), ['/model/hub', own]);
+    assert.deepEqual(paths(), []);
+});

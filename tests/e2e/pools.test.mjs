@@ -151,3 +151,18 @@ test('ranks, nodes and lanes are numbered pool by pool', async () => {
     assert.deepEqual(json.traceEvents.filter(({ name }) => name === 'process_name')
         .map(({ args }) => args.name), ['stage 0, rank 0, pool fast', 'stage 1, rank 8, pool slow']);
 });
+
+test('a faulty request is judged with the pools it names, and has its own faults alone where there are none', async () => {
+    await client.put('/api/v1/inventories/judged', inventory());
+    const asked = async (cluster) => {
+        const response = await client.post('/api/v1/estimates', { ...estimate({ parallelism: { tensor: 3, zero_stage: 7 } }), cluster });
+        assertProblem(response, 422);
+        return response.json.errors.map(({ pointer }) => pointer);
+    };
+    const own = '/parallelism/zero_stage';
+    const ofSplit = ['/parallelism/tensor', '/parallelism/sequence'];
+    assert.deepEqual(await asked({ inventory: 'judged', nodes: 1 }), ['/parallelism', ...ofSplit, own]);
+    assert.deepEqual(await asked({ inventory: 'judged', nodes: -1 }), ['/cluster/nodes', ...ofSplit, own]);
+    assert.deepEqual(await asked({ inventory: 'judged', nodes: 1e5 }), ['/cluster/nodes', ...ofSplit, own]);
+    assert.deepEqual(await asked({ inventory: 'absent', nodes: 1 }), [own]);
+});

@@ -4,16 +4,19 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "asking.h"
 #include "codec/answer/estimate_json.h"
 #include "codec/question/choices_json.h"
+#include "codec/question/standing.h"
+#include "json/members.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static sl_estimate_request request;
+static sl_estimate_request request, room;
 static sl_model model;
 static sl_estimate answer, scratch;
 
@@ -87,6 +90,51 @@ ask(sl_errors *err)
     write_answer(&answer, counts.total);
 }
 
+static bool
+judge(void *context, sl_estimate_request *read, sl_errors *err)
+{
+    const sl_estimate_request *const first = context;
+    sl_errors ignored = {0};
+    sl_code code = SL_OK;
+
+    if (read->inventory != NULL)
+        return false;
+    if (sl_estimate_accounting_alone(read)) {
+        code = sl_estimate_request_check(read, NULL, err);
+    } else if (sl_asking_model(first, &model, &ignored) == SL_OK) {
+        const sl_question question = sl_estimate_request_question(read, &model);
+        code = sl_estimate_request_check(read, &question, err);
+    }
+    assert(code == SL_OK || err->count > 0);
+    return true;
+}
+
+/* Every fault once, and all that say what a value cannot be are kept. */
+static void
+add_standing(const sl_node *root, const uint8_t *bytes, size_t size, sl_errors *err)
+{
+    const sl_errors own = *err;
+    char *const text = calloc(size + 1, 1);
+
+    assert(text != NULL);
+    memcpy(text, bytes, size);
+    const sl_standing standing = {.text = text,
+                                  .root = root,
+                                  .read = sl_estimate_request_read,
+                                  .catalog = sl_asking_catalog(),
+                                  .judge = judge,
+                                  .context = &request,
+                                  .room = &room};
+    sl_standing_add(&standing, err);
+    free(text);
+    assert(err->count > 0);
+    for (uint32_t i = 0; i < own.count; i++)
+        assert(strcmp(own.list[i].rule, "wrong_type") != 0 || sl_has_fault(err, &own.list[i]));
+    for (uint32_t i = 0; i < err->count && own.count < SL_ERRORS_MAX; i++)
+        for (uint32_t k = 0; k < i; k++)
+            assert(memcmp(&err->list[i], &err->list[k], sizeof err->list[i]) != 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -99,7 +147,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (sl_estimate_request_read(&root, sl_asking_catalog(), NULL, &request, &err) == SL_OK)
         ask(&err);
     else
-        assert(err.count > 0);
+        add_standing(&root, bytes, size, &err);
     sl_json_free(json);
     return 0;
 }

@@ -116,6 +116,21 @@ check_question(const sl_estimate_request *request, const sl_question *question, 
     return code;
 }
 
+/* What else is wrong where no number of replicas is right: less what follows from any one of them. */
+static void
+check_without_data(const sl_estimate_request *request, const sl_question *question, sl_errors *err)
+{
+    const uint64_t batch = question->workload.global_batch;
+    const uint32_t most = batch < SL_PARALLEL_MAX ? (uint32_t)batch : SL_PARALLEL_MAX;
+    sl_question other = *question;
+    sl_errors then = {0};
+
+    other.plan.data = question->plan.data < most ? most : question->plan.data + 1;
+    (void)check_question(request, question, err);
+    (void)check_question(request, &other, &then);
+    sl_keep_common(err, &then);
+}
+
 static sl_code
 check_request(const sl_estimate_request *request, const sl_question *question, sl_errors *err)
 {
@@ -135,10 +150,9 @@ check_request(const sl_estimate_request *request, const sl_question *question, s
                 (unsigned long long)world, plan->tensor, plan->pipeline, plan->context);
     hint_products(world, err);
 
-    /* What else is wrong, less what only follows from the degree that does not exist. */
     sl_errors rest = {0};
-    if (question != NULL && check_question(request, question, &rest) == SL_OK)
-        return first;
+    if (question != NULL)
+        check_without_data(request, question, &rest);
     for (uint32_t i = 0; i < rest.count; i++) {
         const sl_error *const fault = &rest.list[i];
         if (sl_text_equal(fault->pointer, "/parallelism") ||

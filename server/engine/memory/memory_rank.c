@@ -329,8 +329,8 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
     return layout->master_bytes + (engine ? layout->gradient_bytes : 0.0);
 }
 
-/* Those of the loss first: where there is none they are not looked at. Of equal ones the first is
- * named. */
+/* Those of the loss first: where there is none they are neither set nor looked at. Of equal ones the
+ * first is named. */
 enum {
     PHASE_LOSS,
     PHASE_HEAD,
@@ -343,9 +343,8 @@ enum {
 };
 
 static void
-pick_peak(const sl_rank_phase phases[PHASES], bool has_loss, sl_rank_phase *out)
+pick_peak(const sl_rank_phase phases[PHASES], uint32_t first, sl_rank_phase *out)
 {
-    const uint32_t first = has_loss ? PHASE_LOSS : PHASE_BACKWARD;
     double bytes[PHASES], held = 0.0;
     uint32_t peak = first;
 
@@ -441,10 +440,17 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
                                   .waiting = waiting,
                                   .activations = activations,
                                   .operands = b->operands};
+    sl_rank_phase behind = common; /* what forward left */
+    behind.name = "last_backward";
+    behind.gradients = gradients;
+    behind.idle = behind.waiting = behind.activations = behind.operands = 0.0;
+    const bool has_loss = b->logits_width * b->logit.loss > 0.0;
+    const uint32_t first = has_loss ? PHASE_LOSS : PHASE_BACKWARD;
     sl_rank_phase
-        phases[PHASES]; /* one by one: cleared as a whole they are the dearest of it all */
+        phases[PHASES]; /* copied: cleared as a whole, or each, they are the dearest of it all */
 
-    set_loss_phases(b, &copies, &common, phases);
+    if (has_loss)
+        set_loss_phases(b, &copies, &common, phases);
     phases[PHASE_BACKWARD] = common;
     phases[PHASE_BACKWARD].name = "backward";
     phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, idle + gradients - early);
@@ -455,33 +461,34 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_BACKWARD].rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
     phases[PHASE_BACKWARD].transient = b->widest_gradient;
     phases[PHASE_BACKWARD].cached = copies.backward;
-    phases[PHASE_LATER] = (sl_rank_phase){
-        .name = "last_backward",
-        .kept = SL_KEPT_LAST_BLOCK,
-        .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
-        .gathered = b->gathered.backward_bytes,
-        .unreduced = b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
-        .activations = b->largest_block,
-        .operands = b->operands,
-        .transient = b->widest_gradient};
-    phases[PHASE_ROOT] = (sl_rank_phase){
-        .name = "last_backward",
-        .kept = SL_KEPT_ENDS,
-        .gradients = gradients,
-        .gathered = b->gathered.root_bytes - b->gathered.root_let_go,
-        .unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced),
-        .stepped = b->gathered.stepped_root,
-        .activations = b->ends_saved,
-        .operands = b->operands};
+    phases[PHASE_LATER] = behind;
+    phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;
+    phases[PHASE_LATER].gradients = gradients - (appear ? b->gathered.root_reduced : 0.0);
+    phases[PHASE_LATER].gathered = b->gathered.backward_bytes;
+    phases[PHASE_LATER].unreduced =
+        b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced);
+    phases[PHASE_LATER].activations = b->largest_block;
+    phases[PHASE_LATER].operands = b->operands;
+    phases[PHASE_LATER].transient = b->widest_gradient;
+    phases[PHASE_ROOT] = behind;
+    phases[PHASE_ROOT].kept = SL_KEPT_ENDS;
+    phases[PHASE_ROOT].gathered = b->gathered.root_bytes - b->gathered.root_let_go;
+    phases[PHASE_ROOT].unreduced =
+        b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced);
+    phases[PHASE_ROOT].stepped = b->gathered.stepped_root;
+    phases[PHASE_ROOT].activations = b->ends_saved;
+    phases[PHASE_ROOT].operands = b->operands;
     /* Gradients of the two ends of a tied table are added up into a third. */
     if (sl_framework_replicates(c->workload->framework))
         phases[PHASE_ROOT].unreduced += 2.0 * layout->gradient_bytes * b->table_elements;
-    for (uint32_t i = PHASE_LOSS; i <= PHASE_BACKWARD && c->workload->lengths_vary; i++)
+    for (uint32_t i = first; i <= PHASE_BACKWARD && c->workload->lengths_vary; i++)
         phases[i].idle += sl_rank_varying_ratio * sl_rank_token_bytes(&phases[i]);
     if (waiting > 0.0)
         set_waiting(b, waiting, &phases[PHASE_LATER], &phases[PHASE_ROOT]);
-    phases[PHASE_OPTIMIZER] = (sl_rank_phase){
-        .name = "optimizer", .gradients = gradients, .copies = stepped, .lists = step_lists(c, b)};
+    phases[PHASE_OPTIMIZER] = behind;
+    phases[PHASE_OPTIMIZER].name = "optimizer";
+    phases[PHASE_OPTIMIZER].copies = stepped;
+    phases[PHASE_OPTIMIZER].lists = step_lists(c, b);
 
-    pick_peak(phases, b->logits_width * b->logit.loss > 0.0, out);
+    pick_peak(phases, first, out);
 }
