@@ -124,18 +124,43 @@ append_quoted(sl_buffer *out, const char *text)
     sl_buffer_append(out, "\"", 1);
 }
 
+/* A key of a few plain letters with all that is around it, in one go, as almost all are; false of
+ * any other. */
+static bool
+append_short_key(sl_buffer *out, bool comma, const char *key)
+{
+    char text[SHORT] = {','};
+    size_t used = comma ? 1 : 0;
+
+    text[used++] = '"';
+    for (; is_plain(*key); key++) {
+        if (used + sizeof "\":" >= SHORT)
+            return false;
+        text[used++] = *key;
+    }
+    if (*key != '\0')
+        return false;
+    text[used++] = '"';
+    text[used++] = ':';
+    sl_buffer_append_short(out, text, used);
+    return true;
+}
+
 void
 sl_write_key(sl_writer *writer, const char *key)
 {
     assert(writer != NULL && key != NULL);
     assert(writer->in_object[writer->depth] && !writer->after_key);
 
-    if (!writer->first[writer->depth])
-        sl_buffer_append(writer->out, ",", 1);
+    const bool comma = !writer->first[writer->depth];
     writer->first[writer->depth] = false;
+    writer->after_key = true;
+    if (append_short_key(writer->out, comma, key))
+        return;
+    if (comma)
+        sl_buffer_append(writer->out, ",", 1);
     append_quoted(writer->out, key);
     sl_buffer_append(writer->out, ":", 1);
-    writer->after_key = true;
 }
 
 void

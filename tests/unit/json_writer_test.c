@@ -43,6 +43,31 @@ a_document_is_written_with_its_commas(void)
     sl_buffer_clear(&out);
 }
 
+static void
+keys_of_any_length_are_written_whole(void)
+{
+    enum { LONGEST = 80 };
+    char key[LONGEST + 1] = "";
+    char wanted[3 * LONGEST];
+
+    for (size_t length = 0; length <= LONGEST; length++) {
+        sl_buffer out;
+        sl_writer w;
+        sl_buffer_init(&out, sizeof wanted);
+        sl_writer_init(&w, &out);
+        sl_write_object(&w);
+        sl_put_bool(&w, key, true); /* without a comma before it, and with one */
+        sl_put_bool(&w, key, false);
+        sl_write_object_end(&w);
+        CU_ASSERT_TRUE(sl_writer_ok(&w));
+        (void)snprintf(wanted, sizeof wanted, "{\"%s\":true,\"%s\":false}", key, key);
+        sl_expect_text(out.data, wanted, "object");
+        sl_buffer_clear(&out);
+        if (length < LONGEST)
+            key[length] = (char)('a' + length % 26);
+    }
+}
+
 /* The JSON text of one value written by `write`, in a static buffer. */
 static const char *
 double_text(double value)
@@ -246,6 +271,7 @@ main(int argc, char **argv)
     sl_json_start();
     static const sl_case cases[] = {
         SL_CASE(a_document_is_written_with_its_commas),
+        SL_CASE(keys_of_any_length_are_written_whole),
         SL_CASE(whole_doubles_keep_every_digit_and_fractions_twelve),
         SL_CASE(what_is_not_finite_is_null_and_a_fault),
         SL_CASE(long_lists_are_written_as_one_by_one),
