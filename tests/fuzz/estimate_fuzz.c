@@ -135,6 +135,18 @@ add_standing(const sl_node *root, const uint8_t *bytes, size_t size, sl_errors *
             assert(memcmp(&err->list[i], &err->list[k], sizeof err->list[i]) != 0);
 }
 
+/* One in sixteen by what it holds: a request that is judged again and again takes as long as a
+ * hundred others. */
+static bool
+is_chosen(const uint8_t *bytes, size_t size)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 16777619u;
+    return (hash >> 16) % 16 == 0;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -146,7 +158,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const sl_node root = sl_json_root(json);
     if (sl_estimate_request_read(&root, sl_asking_catalog(), NULL, &request, &err) == SL_OK)
         ask(&err);
-    else
+    else if (is_chosen(bytes, size))
         add_standing(&root, bytes, size, &err);
     sl_json_free(json);
     return 0;
