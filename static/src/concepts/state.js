@@ -6,24 +6,23 @@
  * @typedef {{label: string, variant: import("./ask.js").Variant | null, estimate: any, timeline: Api.Timeline, problem: Problem | null}} Shown
  *   variant: none for a model whose cache is compared; the estimate is then the model
  */
-import { computed, signal } from "@preact/signals";
+import { computed, signal } from "../signals.js";
 import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
 import { hasModel, modelOf } from "../state/plan.js";
 import { asProblem, follow, plan } from "../state/store.js";
 import { fetchTimeline } from "../step/timeline/kinds.js";
-import { CONCEPTS } from "../widgets/read.js";
 import { modelChosen, requestOn, variantsOf } from "./ask.js";
 import { book } from "./book.js";
 
 const MOST_SPANS = 20_000;
 
 /** In the order of reading. */
-export const IDS = Object.keys(CONCEPTS);
+export const ids = computed(() => Object.keys(book.value.terms));
 
 /** The first where there is none such. */
-export const id = computed(() => (IDS.includes(place.value.term) ? place.value.term : IDS[0]));
+export const id = computed(() => (ids.value.includes(place.value.term) ? place.value.term : ids.value[0]));
 export const term = computed(() => book.value.terms[id.value]);
 export const model = computed(() => modelChosen(place.value.m));
 
@@ -38,7 +37,7 @@ export function set(name, value) {
     place.value = { ...place.value, term: id.value, [name]: String(value) };
 }
 
-/** To what was asked last, as text. @type {import("@preact/signals").Signal<{to: string, of: string, shown: Shown[]}>} */
+/** To what was asked last, as text. @type {import("@preact/signals-core").Signal<{to: string, of: string, shown: Shown[]}>} */
 export const answer = signal({ to: "", of: "", shown: [] });
 
 /** Models whose cache is compared: that of the plan, the examples and those of the term, which differ most. */

@@ -7,7 +7,7 @@
  * @typedef {{anchor: HTMLElement, title: string, text: string, exactText: string, about: Explanation | null,
  *            read: string, range?: string, from?: Opened}} Opened  read: what it is called where it is explained at length; range: its interval; from: what it is an input of
  */
-import { signal } from "@preact/signals";
+import { signal } from "../signals.js";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { explainAll } from "../state/prefs.js";
@@ -16,7 +16,7 @@ import { exact } from "../units.js";
 import { Read } from "./read.js";
 import { valueAt, writerOf } from "./values.js";
 
-/** @type {import("@preact/signals").Signal<Opened | null>} */
+/** @type {import("@preact/signals-core").Signal<Opened | null>} */
 const opened = signal(null);
 
 const EDGE_PX = 12;
