@@ -15,7 +15,7 @@ import { Cache } from "./cache.js";
 import { Lanes } from "./lanes.js";
 import { book, readBook, unread } from "./book.js";
 import { answer, id, ids, knobs, model, set, term, waiting } from "./state.js";
-import { called, worded } from "../widgets/words.js";
+import { called, Help, worded } from "../widgets/words.js";
 
 const filter = signal("");
 
@@ -83,7 +83,7 @@ function Miniature() {
     return html`
         <section class="panel" aria-labelledby="miniature" data-testid="miniature" data-phase=${waiting.value ? "loading" : "done"} aria-busy=${waiting.value}>
             <h3 id="miniature">In numbers</h3>
-            <p class="muted">${note} Every number is the service's answer to this very question.</p>
+            <p class="muted">${note} <${Help} of="very_question" /></p>
             <${Knobs} />
             ${current ? null : html`<p class="muted" role="status">Asking the service…</p>`}
             ${answered.length === 0 ? null : show === "bars" ? html`<${Bars} list=${answered} figures=${figures} />`

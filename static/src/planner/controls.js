@@ -8,6 +8,7 @@ import { isTrained, Trained } from "./adapter.js";
 import { hasExperts, reasons } from "./single.js";
 import { Choice, Count, Switch } from "../widgets/field.js";
 import { Slider } from "../widgets/slider.js";
+import { known } from "../widgets/words.js";
 
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
@@ -21,7 +22,7 @@ const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["pipeline", 1, "Pipeline 1"], ["v
 
 function whyNotDdp() {
     const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);
-    return `DDP keeps the whole model on every device. It needs ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
+    return `${known("help", "ddp")} ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
 }
 
 const WORKLOAD_ATTENTION = ["unfused", "flash2", "flash3"];
