@@ -39,8 +39,15 @@ function wordsOf(of) {
 function List() {
     const found = ids.value.filter((each) => wordsOf(each).includes(filter.value.trim().toLowerCase()));
     const groups = [...new Set(found.map((each) => book.value.terms[each].group))];
+    const list = useRef(/** @type {HTMLElement | null} */ (null));
+    /* What is read is in sight: the list may be longer than its room, on a phone by far. */
+    useLayoutEffect(() => {
+        const box = list.current.getBoundingClientRect();
+        const now = list.current.querySelector("[aria-current]")?.getBoundingClientRect();
+        if (now && (now.top < box.top || now.bottom > box.bottom)) list.current.scrollTop += now.top - box.top - box.height / 2;
+    }, [id.value]);
     return html`
-        <nav class="terms" aria-label="Concepts">
+        <nav class="terms" aria-label="Concepts" ref=${list}>
             <label class="visually-hidden" for="field-terms">Filter concepts</label>
             <input id="field-terms" type="text" autocomplete="off" placeholder="Filter concepts" value=${filter.value}
                    onInput=${(event) => { filter.value = event.currentTarget.value; }} />
