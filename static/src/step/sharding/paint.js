@@ -99,6 +99,9 @@ function paintCommunicator(context, cells, members) {
     context.stroke();
 }
 
+/** From member to member of a larger group, lines over small cells are all that is seen: each is marked by itself. */
+const MOST_LINED = 128;
+
 /**
  * Links within a node or domain are drawn thin, the network thick and broken; the letters below stay readable.
  * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} moves
@@ -108,6 +111,12 @@ function paintMoves(context, cells, moves) {
     const thin = small ? 0.5 : 1;
     context.lineJoin = "round";
     for (const { kind, level, members } of moves) {
+        if (small && members.length > MOST_LINED) {
+            context.setLineDash([]);
+            context.strokeStyle = colour("text");
+            for (const at of members) outline(context, cells, at, 1);
+            continue;
+        }
         context.setLineDash(level === "network" ? [6, 3] : []);
         const tone = colour(kindLook(kind).tone);
         const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, inkOn(tone)], [level === "network" ? 3 : 1.5, tone]]);
