@@ -7,7 +7,7 @@
  * @typedef {Answered & {key: string, name: string, own: boolean, pin: string, plan: Plan}} Column
  *          pin: "" where the plan is not set aside
  */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import { postEstimate } from "../state/api.js";
 import { comparing } from "../state/look.js";
 import { hashOf, pins, planOfPin } from "../state/pins.js";
@@ -24,7 +24,7 @@ const WAITING = { phase: "loading", estimate: null, problem: null };
 /** @returns {Problem} */
 const missingModel = () => ({ title: "Another model", type: "missing", status: 0, errors: [], detail: known("help", "missing") });
 
-/** Answers by request, of what is shown, each with what withdraws it. @type {import("@preact/signals-core").Signal<Map<string, Answered & {controller: AbortController}>>} */
+/** Answers by request, of what is shown, each with what withdraws it. @type {import("@preact/signals").Signal<Map<string, Answered & {controller: AbortController}>>} */
 const answers = signal(new Map());
 
 /** @param {string} text  the request */
@@ -60,7 +60,7 @@ export function askAgain(column) {
     void ask(JSON.stringify(requestOf(column.plan)));
 }
 
-/** @type {import("@preact/signals-core").ReadonlySignal<Column[]>} */
+/** @type {import("@preact/signals").ReadonlySignal<Column[]>} */
 export const columns = computed(() => {
     const { phase, estimate, problem } = answer.value;
     const own = { key: "own", name: "The planner's", own: true, pin: pins.value.includes(ownPin.value) ? ownPin.value : "", plan: plan.value,

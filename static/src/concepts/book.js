@@ -28,12 +28,12 @@
  * @property {Record<string, import("./figures.js").Told>} figures
  * @property {Record<string, Term>} terms
  */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { asProblem } from "../state/store.js";
 import file from "./concepts.json";
 
-/** @type {import("@preact/signals-core").Signal<Book | null>} null until it is here */
+/** @type {import("@preact/signals").Signal<Book | null>} null until it is here */
 export const book = signal(null);
 
 /** Whether it could not be had. */

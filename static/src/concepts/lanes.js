@@ -1,5 +1,5 @@
 /** A miniature of time: the simulated steps of the variants, one below the other on the same axis. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { units } from "../state/prefs.js";

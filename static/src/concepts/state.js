@@ -6,7 +6,7 @@
  * @typedef {{label: string, variant: import("./ask.js").Variant | null, estimate: any, timeline: Api.Timeline, problem: Problem | null}} Shown
  *   variant: none for a model whose cache is compared; the estimate is then the model
  */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
@@ -37,7 +37,7 @@ export function set(name, value) {
     place.value = { ...place.value, term: id.value, [name]: String(value) };
 }
 
-/** To what was asked last, as text. @type {import("@preact/signals-core").Signal<{to: string, of: string, shown: Shown[]}>} */
+/** To what was asked last, as text. @type {import("@preact/signals").Signal<{to: string, of: string, shown: Shown[]}>} */
 export const answer = signal({ to: "", of: "", shown: [] });
 
 /** Models whose cache is compared: that of the plan, the examples and those of the term, which differ most. */

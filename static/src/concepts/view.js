@@ -1,5 +1,5 @@
 /** The concepts: a list of terms with a filter, and one term with its text, formula and miniature. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { place } from "../state/look.js";

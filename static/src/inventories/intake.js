@@ -1,5 +1,5 @@
 /** What is being uploaded: kept while the reader looks elsewhere, so that nothing typed or chosen is lost. */
-import { batch, computed, signal } from "../signals.js";
+import { batch, computed, signal } from "@preact/signals";
 import { parseFiles } from "../state/api-inventories.js";
 import { asProblem } from "../state/store.js";
 

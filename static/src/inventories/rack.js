@@ -1,5 +1,5 @@
 /** The drawing of a pool: a cell for each host, by rack where names tell one; colour, hatch and letter say its state. */
-import { effect } from "../signals.js";
+import { effect } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { theme } from "../state/prefs.js";

@@ -1,5 +1,5 @@
 /** Storing what was read: as a new inventory, or as the next revision of one, with what that changes told first. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
@@ -83,7 +83,7 @@ function New() {
     const named = title.value.trim();
     const save = () => store(slug.value, named === "" ? draft.value : { ...draft.value, name: named }, null)
         .then(forget, (error) => caught(error, setProblem));
-    /** @param {string} id @param {string} words @param {import("@preact/signals-core").Signal<string>} of @param {string} help */
+    /** @param {string} id @param {string} words @param {import("@preact/signals").Signal<string>} of @param {string} help */
     const field = (id, words, of, help) => html`
         <div class="row"><label class="row-label" for=${id}>${words}</label><div class="row-control"><input type="text" id=${id} autocomplete="off"
             spellcheck=${false} placeholder=${help} value=${of.value} onInput=${(event) => { of.value = event.currentTarget.value; }} /></div></div>`;

@@ -7,7 +7,7 @@
  * @typedef {"a" | "b"} Slot
  * @typedef {Known & {slot: Slot}} Shown  one that could be read
  */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
@@ -56,7 +56,7 @@ export function planIt(name) {
 /** @returns {Known} */
 const nothing = () => ({ of: "none", title: "", info: null, problem: null });
 
-/** @type {Record<Slot, import("@preact/signals-core").Signal<Known>>} */
+/** @type {Record<Slot, import("@preact/signals").Signal<Known>>} */
 export const known = { a: signal(nothing()), b: signal(nothing()) };
 
 /** The model of a slot as a request has it, as text; "none" where there is none. @param {Slot} slot */
@@ -84,10 +84,10 @@ async function refresh(slot, abort) {
 /** Tensors of a page of the table. */
 const PAGE_TENSORS = 50;
 
-/** Which model's tensors are listed. @type {import("@preact/signals-core").ReadonlySignal<Slot>} */
+/** Which model's tensors are listed. @type {import("@preact/signals").ReadonlySignal<Slot>} */
 export const listed = computed(() => (place.value.of === "b" && chosen("b") !== "" ? "b" : "a"));
 
-/** page: its number, from 1. @type {import("@preact/signals-core").Signal<{of: string, page: number, answer: Api.Sharding, problem: Problem | null}>} */
+/** page: its number, from 1. @type {import("@preact/signals").Signal<{of: string, page: number, answer: Api.Sharding, problem: Problem | null}>} */
 export const tensors = signal({ of: "none", page: 1, answer: null, problem: null });
 
 /** Held whole by one device, in 16 bits: nothing is cut. @param {Api.Model} model */

@@ -1,5 +1,5 @@
 /** A model by its Hub id, found by a part of its name; a whole config.json is taken here too. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import * as api from "../state/api.js";
@@ -19,7 +19,7 @@ const LEAST_LETTERS = 2;
 /** What is typed and not yet taken; "" asks nothing. */
 const asked = signal("");
 
-/** @type {import("@preact/signals-core").Signal<{of: string, models: any[], note: string}>} */
+/** @type {import("@preact/signals").Signal<{of: string, models: any[], note: string}>} */
 const found = signal({ of: "", models: [], note: "" });
 
 const OTHERWISE = ". A whole id or a config.json works all the same";

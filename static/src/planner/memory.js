@@ -1,5 +1,5 @@
 /** Memory per distinct rank: stacked bars against the capacity, and the same figures as a table. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { html } from "../html.js";
 import { memorySize, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";

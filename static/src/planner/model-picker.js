@@ -1,5 +1,5 @@
 /** Which model: a Hub id, or a config.json pasted or chosen from disk. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { modelName, modelSource, NO_MODEL } from "../state/plan.js";

@@ -1,5 +1,5 @@
 /** Why a slider has a single stop: what the service says of the value after it. */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { FIELD_BY_KEY } from "../state/fields.js";
 import { requestOf } from "../state/plan.js";

@@ -6,7 +6,7 @@
  *          experts: of models that have them
  * @typedef {{name: string, factor?: number, whole?: boolean}} Constraint  factor: of the request's unit in one of the page's
  */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import { membersOf } from "../state/cut.js";
 import { asking } from "../state/look.js";
 import { requestOf } from "../state/plan.js";

@@ -7,7 +7,7 @@
  *          stops: values that a bound may have, from the lower end; at: share of the way up
  * @typedef {[number, number]} Part  numbers of stops, both ends included
  */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import { said, say } from "./ask.js";
 import { rows } from "./run.js";
 import { dimensionLabel, dimensionValue, FIGURES, isKnown, isVaried, titleOf, valuesIn } from "./figures.js";
@@ -45,7 +45,7 @@ function hasAxis(name) {
     return !AGAIN.includes(name) || [across.value.name, upwards.value.name].includes(name) || said(`only.${name}`) !== "";
 }
 
-/** @type {import("@preact/signals-core").ReadonlySignal<Axis[]>} */
+/** @type {import("@preact/signals").ReadonlySignal<Axis[]>} */
 export const axes = computed(() => [
     ...FIGURES.filter((figure) => hasAxis(figure.name) && isKnown(figure, rows.value) && isVaried(figure, rows.value)).map(figureAxis),
     ...dimensions.value.varied.filter((name) => name !== "nodes").map(dimensionAxis),

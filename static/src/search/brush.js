@@ -1,5 +1,5 @@
 /** Parts of both axes of the scatter, kept by drawing over the points; from there on as those of the parallel coordinates. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { html } from "../html.js";
 import { spotOf, within } from "../widgets/hand.js";
 import { axes, keep, keptOf } from "./axes.js";
@@ -10,7 +10,7 @@ const LEAST_PX = 6;
 
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Box */
 
-/** What is being drawn; null between. @type {import("@preact/signals-core").Signal<Box | null>} */
+/** What is being drawn; null between. @type {import("@preact/signals").Signal<Box | null>} */
 const drawn = signal(null);
 
 /** Where the hand went down; null while it is up. @type {{x: number, y: number} | null} */

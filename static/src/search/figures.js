@@ -1,5 +1,5 @@
 /** The figures of a plan: what they are called, which way is better, how they are written. */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import { lasting, offBy } from "../planner/spread.js";
 import { degreesOf } from "../state/cut.js";
 import { units } from "../state/prefs.js";

@@ -1,5 +1,5 @@
 /** Parallel coordinates: each plan a line across all axes, and parts of axes to keep. */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { chosen, hovered, rows } from "./run.js";

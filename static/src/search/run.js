@@ -8,7 +8,7 @@
  *          of: the request as text; told: the newest counts; found: the newest plans, what they answer and for which plan of
  *          the planner, of the search before until there are any; result: the whole answer
  */
-import { batch, computed, signal } from "../signals.js";
+import { batch, computed, signal } from "@preact/signals";
 import { postSearch } from "../state/api.js";
 import { readEvents } from "../state/event-stream.js";
 import { MOST_PINS, pinOf, pins } from "../state/pins.js";
@@ -19,7 +19,7 @@ import { say, searchOf } from "./ask.js";
 import { isWhole, rowsOf } from "./plans.js";
 import { known } from "../widgets/words.js";
 
-/** @type {import("@preact/signals-core").Signal<Run>} */
+/** @type {import("@preact/signals").Signal<Run>} */
 export const run = signal({ phase: "idle", of: "", told: null, found: null, result: null, problem: null });
 
 /** The answer to "why not this one", for the plan with that key; "" is the planner's own. */

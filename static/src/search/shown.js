@@ -1,5 +1,5 @@
 /** What the scatter draws, as signals that its layers share. */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import { said } from "./ask.js";
 import { asked, chosen, rows, run } from "./run.js";
 import { answer } from "../state/store.js";

@@ -1,5 +1,5 @@
 /** The plans found as a table, joined with the scatter. */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { canPin, chosen, hovered, isPinnedRow, rows, run, togglePin } from "./run.js";

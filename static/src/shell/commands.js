@@ -15,9 +15,9 @@
  * @property {() => boolean} [ready]  whether it can be run now; always when absent
  * @property {string} [also]       further words that find it
  */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 
-/** @type {import("@preact/signals-core").Signal<Map<string, Command[]>>} by owner */
+/** @type {import("@preact/signals").Signal<Map<string, Command[]>>} by owner */
 const registered = signal(new Map());
 
 /** Every command there is, in the order of registration. */

@@ -1,11 +1,11 @@
 /** The dialogs of the page, one at a time; the code of each comes when it is first opened, but that of the one in which a hand types on at once. */
-import { batch, signal } from "../signals.js";
+import { batch, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { Palette } from "./palette.js";
 import { Part } from "./part.js";
 
-/** Which is open, by its name in rest.js. @type {import("@preact/signals-core").Signal<"" | "palette" | "copyAs" | "keys">} */
+/** Which is open, by its name in rest.js. @type {import("@preact/signals").Signal<"" | "palette" | "copyAs" | "keys">} */
 export const dialog = signal("");
 
 /** How often one was opened: the browser tells late that one closed, when the next may be open. */

@@ -1,5 +1,5 @@
 /** Parts of the page whose code comes when one of them is first shown, so that the first screen stays light. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 

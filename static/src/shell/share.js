@@ -1,5 +1,5 @@
 /** Copies: the link of this page, and the request of this page as a command. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { html } from "../html.js";
 import { hasModel, requestOf } from "../state/plan.js";
 import { plan, settleAddress } from "../state/store.js";

@@ -7,7 +7,7 @@
  *          part: what waits for it to pass, "" the whole service, else one path; after_s: as asked for by Retry-After
  * @typedef {{kind: "fault" | "slow", detail: string, next_ms: number | null}} Trouble  next_ms: null while it is tried
  */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 
 const FIRST_MS = 500;
 const MOST_MS = 15_000;
@@ -19,7 +19,7 @@ const MOST_ASKED_S = 300;
 const SLOW_MS = 5_000;
 const HANGING_MS = 30_000;
 
-/** @type {import("@preact/signals-core").Signal<Trouble | null>} */
+/** @type {import("@preact/signals").Signal<Trouble | null>} */
 export const trouble = signal(null);
 
 /**

@@ -3,7 +3,7 @@
  * with the plan in the URL; a moment of one plan says nothing about the next, so a change of the
  * plan forgets the times.
  */
-import { batch, computed, signal } from "../signals.js";
+import { batch, computed, signal } from "@preact/signals";
 import { pinParts, readPins } from "./pins.js";
 
 export const AXES = ["activity", "fill", "pipeline", "tensor", "data", "context", "expert"];
@@ -12,7 +12,7 @@ export const AXES = ["activity", "fill", "pipeline", "tensor", "data", "context"
 /** @type {Page[]} */
 const PAGES = ["planner", "inventories", "models", "concepts"];
 
-/** @type {import("@preact/signals-core").Signal<Page>} */
+/** @type {import("@preact/signals").Signal<Page>} */
 export const page = signal("planner");
 
 /** Parts of the query that say where in a page the reader is; only that page reads them. */
@@ -22,7 +22,7 @@ export const place = signal(/** @type {Record<string, string>} */ ({}));
 /** @type {Tab[]} */
 const TABS = ["summary", "step", "search", "compare"];
 
-/** @type {import("@preact/signals-core").Signal<Tab>} */
+/** @type {import("@preact/signals").Signal<Tab>} */
 export const tab = signal("summary");
 
 /** Parts of the query that say what is searched, as they stand in the address; only the view of a search reads them. */
@@ -36,7 +36,7 @@ const ASKING = "s.";
 const COMPARING = "c.";
 const PLACE = "p.";
 
-/** The part of the step in view; null is all of it. @type {import("@preact/signals-core").Signal<[number, number] | null>} */
+/** The part of the step in view; null is all of it. @type {import("@preact/signals").Signal<[number, number] | null>} */
 export const view_s = signal(null);
 
 /** The time cursor: the timeline and the map show this moment. */
@@ -46,7 +46,7 @@ export const stage = signal(0);
 /** Two moments to be compared, A and B; as many as are set. */
 export const marks_s = signal(/** @type {number[]} */ ([]));
 
-/** The part that is summed. @type {import("@preact/signals-core").Signal<[number, number] | null>} */
+/** The part that is summed. @type {import("@preact/signals").Signal<[number, number] | null>} */
 export const selected_s = signal(null);
 
 /** Whether the steps of a ring are drawn one by one. */
@@ -111,7 +111,7 @@ const from = (least) => (value) => (value >= least ? written(value) : "");
 /**
  * What is looked at in a step, in the order of the address: its name there, how it is read, and how it is written, as "" where
  * it is as at first. What is damaged or absent is as at first.
- * @type {[name: string, of: import("@preact/signals-core").Signal<any>, read: (text: string) => any, write: (value: any) => string][]}
+ * @type {[name: string, of: import("@preact/signals").Signal<any>, read: (text: string) => any, write: (value: any) => string][]}
  */
 const PARTS = [
     ["at", at_s, amount, from(Number.MIN_VALUE)], ["stage", stage, whole(0), from(1)],

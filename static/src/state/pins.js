@@ -2,13 +2,13 @@
  * Plans set aside to be compared. Each stands in the address as a query of its own, so that a link opens the same
  * comparison; they outlive changes of the plan.
  */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { planOfUrl, urlOf } from "./url.js";
 
 /** As many as stand side by side, beside the plan of the page where that is not one of them. */
 export const MOST_PINS = 4;
 
-/** @type {import("@preact/signals-core").Signal<string[]>} */
+/** @type {import("@preact/signals").Signal<string[]>} */
 export const pins = signal([]);
 
 /** FNV-1a, twice over so that some thousand texts do not meet. @param {string} text */

@@ -1,7 +1,7 @@
 /**
  * What the reader prefers, remembered on this machine only: units, theme, single-key commands, and what views keep here.
  */
-import { effect, signal } from "../signals.js";
+import { effect, signal } from "@preact/signals";
 import { gigabytes, grouped, inUnit, ofAnySize } from "../units.js";
 
 /** @param {string} key @param {string} fallback */
@@ -28,7 +28,7 @@ const systemTheme = signal(prefersDark.matches ? "dark" : "light");
 /** "auto" until the reader chooses. */
 const chosenTheme = signal(stored("theme", "auto"));
 
-/** @type {import("@preact/signals-core").Signal<"GiB" | "GB">} */
+/** @type {import("@preact/signals").Signal<"GiB" | "GB">} */
 export const units = signal(stored("units", "GiB") === "GB" ? "GB" : "GiB");
 export const shortcuts = signal(stored("shortcuts", "on") === "on");
 export const explainAll = signal(false);

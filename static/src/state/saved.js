@@ -1,5 +1,5 @@
 /** The link of a saved plan, /?plan= and its slug: the page takes the plan over as its own, which the address then says. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import * as api from "./api.js";
 import { valueWords } from "./fields.js";
 import { hasModel, planOfRequest } from "./plan.js";

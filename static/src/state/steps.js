@@ -6,7 +6,7 @@
  * @typedef {{step: number, words: string}} Change  step: the number of the entry that it led to
  * @typedef {{run: string, step: number}} Entry  run: which page made the numbers
  */
-import { computed, signal } from "../signals.js";
+import { computed, signal } from "@preact/signals";
 import { FIELDS, valueWords } from "./fields.js";
 import { extraMembers, modelName } from "./plan.js";
 

@@ -10,7 +10,7 @@
  * @property {Api.Estimate} previous        the estimate before it, for the differences
  * @property {Problem | null} problem
  */
-import { batch, computed, effect, signal, untracked } from "../signals.js";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import * as api from "./api.js";
 import { EXAMPLES } from "./examples.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";

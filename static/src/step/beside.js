@@ -2,7 +2,7 @@
  * A second plan on the same axis: the plan of the page with one setting changed, its simulated step
  * and its estimate, asked for together.
  */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import * as api from "../state/api.js";
 import { beside } from "../state/look.js";
 import { mergePatch } from "../state/plan.js";

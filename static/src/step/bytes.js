@@ -6,7 +6,7 @@
  * @typedef {{name: string, lifetime: string, bytes: number, about: any}} Term  about: how it comes about, where one formula says so
  * @typedef {{entry: Api.RankMemory, stays: Term[], stays_bytes: number, peak_only_bytes: number, usable_bytes: number}} Held
  */
-import { computed } from "../signals.js";
+import { computed } from "@preact/signals";
 import { answer, requestText } from "../state/store.js";
 import { stackOf } from "../planner/ranks.js";
 import { timeline } from "./state.js";
@@ -46,7 +46,7 @@ function heldBy(entry, memory) {
         usable_bytes: entry.usable_bytes ?? memory.usable_bytes };
 }
 
-/** @type {import("@preact/signals-core").ReadonlySignal<Held[]>} in the order of ranks */
+/** @type {import("@preact/signals").ReadonlySignal<Held[]>} in the order of ranks */
 export const all = computed(() => {
     const memory = estimate.value?.memory;
     return memory ? [...memory.ranks].sort((a, b) => a.rank - b.rank).map((entry) => heldBy(entry, memory)) : [];

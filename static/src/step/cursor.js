@@ -1,5 +1,5 @@
 /** The time cursor set in motion: it crosses what is in view in some seconds, then the view moves on. */
-import { batch, computed, signal } from "../signals.js";
+import { batch, computed, signal } from "@preact/signals";
 import { at_s, view_s } from "../state/look.js";
 import { panned } from "./window.js";
 

@@ -4,7 +4,7 @@
  *
  * @typedef {import("../state/api.js").Problem} Problem
  */
-import { computed, effect, signal } from "../signals.js";
+import { computed, effect, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { pause } from "./cursor.js";
 import { pattern, rank, tab } from "../state/look.js";
@@ -31,7 +31,7 @@ export const nothing = () => ({ phase: "idle", of: "", answer: null, problem: nu
 /**
  * What was answered stays in view, dimmed, until the next answer is here.
  * @template T
- * @param {import("@preact/signals-core").Signal<Fetched<T>>} into
+ * @param {import("@preact/signals").Signal<Fetched<T>>} into
  * @param {string} of  what is asked, as text
  * @param {AbortSignal} abort
  * @param {() => Promise<T>} ask
@@ -52,7 +52,7 @@ export async function fetchInto(into, of, abort, ask) {
  * @template T
  * @param {() => string | null} question  as text; "" for none, null while nobody looks at the answer
  * @param {(of: string, abort: AbortSignal) => Promise<T>} ask
- * @returns {import("@preact/signals-core").Signal<Fetched<T>>}
+ * @returns {import("@preact/signals").Signal<Fetched<T>>}
  */
 export function answerTo(question, ask) {
     const answer = signal(/** @type {Fetched<T>} */ (nothing()));
@@ -128,7 +128,7 @@ export const pinned = signal("");
 /** The tensor whose holders are shown: what is pointed at comes first. */
 const wanted = computed(() => pointed.value || pinned.value);
 
-/** Its shards over all devices, each with the shape of the whole. @type {import("@preact/signals-core").Signal<{name: string, shards: any[]}>} */
+/** Its shards over all devices, each with the shape of the whole. @type {import("@preact/signals").Signal<{name: string, shards: any[]}>} */
 export const holders = signal({ name: "", shards: [] });
 
 /** @type {Map<string, any[]>} of the plan in knownOf */

@@ -1,7 +1,7 @@
 /** A part of the address that one view reads and writes. */
 import { changed } from "../state/look.js";
 
-/** @param {import("@preact/signals-core").Signal<Record<string, string>>} members */
+/** @param {import("@preact/signals").Signal<Record<string, string>>} members */
 export function addressed(members) {
     return {
         /** @param {string} name @returns {string} "" where the address says nothing */

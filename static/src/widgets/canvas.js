@@ -1,5 +1,5 @@
 /** What both drawings share: sharp canvases, the colours of the theme, hatches, drawing once a frame. */
-import { effect, untracked } from "../signals.js";
+import { effect, untracked } from "@preact/signals";
 import { printing, theme } from "../state/prefs.js";
 
 /** Of words in a drawing. */

@@ -7,7 +7,7 @@
  * @typedef {{anchor: HTMLElement, title: string, text: string, exactText: string, about: Explanation | null,
  *            read: string, range?: string, from?: Opened}} Opened  read: what it is called where it is explained at length; range: its interval; from: what it is an input of
  */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { explainAll } from "../state/prefs.js";
@@ -17,7 +17,7 @@ import { Read } from "./read.js";
 import { valueAt, writerOf } from "./values.js";
 import { Help } from "./words.js";
 
-/** @type {import("@preact/signals-core").Signal<Opened | null>} */
+/** @type {import("@preact/signals").Signal<Opened | null>} */
 const opened = signal(null);
 
 const EDGE_PX = 12;

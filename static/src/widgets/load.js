@@ -1,5 +1,5 @@
 /** What a view asks for: kept while it is asked anew, asked again by itself when the service was away. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { asProblem, storeChanged } from "../state/store.js";

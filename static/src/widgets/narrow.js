@@ -1,5 +1,5 @@
 /** Whether the page is one column, as its style has it: a phone, or a desk at twice the size. */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 
 const query = matchMedia("(max-width: 900px)");
 

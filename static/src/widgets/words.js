@@ -2,7 +2,7 @@
  * Words of the views that come after the first screen: how they call what the service names, and help in sentences.
  * They are data, which comes after the first screen. Where they cannot be had, names are as the service has them.
  */
-import { signal } from "../signals.js";
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchAsset } from "../state/api.js";
@@ -10,7 +10,7 @@ import { asProblem } from "../state/store.js";
 import wordsFile from "./words.json";
 import { wordsOf } from "../words.js";
 
-/** By what they are of; null until they have come or could not, which is tried again. @type {import("@preact/signals-core").Signal<Record<string, Record<string, string>> | null>} */
+/** By what they are of; null until they have come or could not, which is tried again. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
 const words = signal(null);
 
 /** The bundle has the address of the file in its place. @returns {Promise<Record<string, Record<string, string>> | null>} */

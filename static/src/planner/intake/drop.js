@@ -1,5 +1,5 @@
 /** Files can be dropped anywhere on the page, or chosen in the group of the cluster. */
-import { signal } from "../../signals.js";
+import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { page } from "../../state/look.js";

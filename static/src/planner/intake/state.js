@@ -6,14 +6,14 @@
  * @typedef {{names: string[], pending: boolean, report: Api.ParsedInventory, problem: import("../../state/api.js").Problem | null,
  *            planned: string}} Intake   planned: the pool that the plan is on
  */
-import { signal } from "../../signals.js";
+import { signal } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { tell } from "../../shell/share.js";
 import { NO_MODEL, withExtra, withoutExtra } from "../../state/plan.js";
 import { accelerators, asProblem, change, plan, planAfter, setPlan } from "../../state/store.js";
 import { isConfig, readConfig } from "../read-config.js";
 
-/** @type {import("@preact/signals-core").Signal<Intake | null>} */
+/** @type {import("@preact/signals").Signal<Intake | null>} */
 export const intake = signal(null);
 
 /** Only the last files count: an older answer that comes late is dropped. */

@@ -1,5 +1,5 @@
 /** The answers to the changes worth asking about; asked when the plan has its own and is left in peace. */
-import { computed, effect, signal } from "../../signals.js";
+import { computed, effect, signal } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { withSubject } from "../../state/fields.js";
 import { requestOf } from "../../state/plan.js";
@@ -12,7 +12,7 @@ const PEACE_MS = 200;
 
 /** @typedef {{estimate: Api.Estimate | null, why?: string}} Outcome  why: the change is not possible */
 
-/** @type {import("@preact/signals-core").Signal<{of: string, outcomes: Map<string, Outcome | undefined>}>} by id of a move */
+/** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome | undefined>}>} by id of a move */
 const told = signal({ of: "", outcomes: new Map() });
 
 export const moves = computed(() => {

@@ -1,5 +1,5 @@
 /** The last level of the map: the tensors that the chosen device holds, as areas. */
-import { signal } from "../../signals.js";
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { storedSize, theme } from "../../state/prefs.js";

@@ -4,7 +4,7 @@
  *
  * @typedef {import("../timeline/shown.js").Running & {kind: string, members: number[], level?: string}} Move
  */
-import { computed } from "../../signals.js";
+import { computed } from "@preact/signals";
 import { html } from "../../html.js";
 import { at_s } from "../../state/look.js";
 import { plan } from "../../state/store.js";

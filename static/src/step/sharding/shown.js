@@ -1,5 +1,5 @@
 /** The map in view as signals: places, cells, and what each cell shows at the moment of the cursor. */
-import { computed, signal } from "../../signals.js";
+import { computed, signal } from "@preact/signals";
 import { at_s, axis, node, rank } from "../../state/look.js";
 import { percent } from "../../units.js";
 import { all as held, entryOf, keptBytes } from "../bytes.js";
@@ -21,7 +21,7 @@ export const width = signal(0);
 
 const answer = computed(() => places.value.answer);
 
-/** @type {import("@preact/signals-core").ReadonlySignal<import("./cells.js").Place[]>} */
+/** @type {import("@preact/signals").ReadonlySignal<import("./cells.js").Place[]>} */
 export const ranks = computed(() => answer.value?.ranks ?? []);
 export const groups = computed(() => (answer.value?.groups ?? []).filter((group) => group.size > 1));
 const nodes = computed(() => new Set(ranks.value.map((place) => place.node)));
@@ -105,7 +105,7 @@ export const alike = computed(() => {
     return found;
 });
 
-/** What those of one value show. @type {import("@preact/signals-core").ReadonlySignal<Map<number, Face>>} */
+/** What those of one value show. @type {import("@preact/signals").ReadonlySignal<Map<number, Face>>} */
 export const faces = computed(() => {
     const by = axisShown.value;
     /** @param {number} value */
@@ -131,7 +131,7 @@ export const pointedCell = signal(-1);
  * What is lit: devices that hold a shard of the tensor under the pointer, or the members of the
  * group under it. `same` are those with the very slice of the chosen device.
  * `ring` are members in their order, `slices` what each has of the tensor.
- * @type {import("@preact/signals-core").ReadonlySignal<{all: number[], same: Set<number>, bytes: Map<number, number>,
+ * @type {import("@preact/signals").ReadonlySignal<{all: number[], same: Set<number>, bytes: Map<number, number>,
  *     slices: Map<number, string>, ring: number[]}>}
  */
 export const lit = computed(() => {

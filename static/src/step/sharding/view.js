@@ -1,5 +1,5 @@
 /** The sharding map: a cell for each device, the groups and tensors of the chosen one, all in words too. */
-import { signal } from "../../signals.js";
+import { signal } from "@preact/signals";
 import { html } from "../../html.js";
 import { at_s, axis, AXES, node, rank } from "../../state/look.js";
 import { placesData } from "../exported.js";

@@ -2,7 +2,7 @@
  * A closer look at the chosen stage: the operators that its passes are made of, and where asked for
  * the steps of its rings. Fetched for the part in view once that is narrow enough.
  */
-import { computed } from "../../signals.js";
+import { computed } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { rings } from "../../state/look.js";
 import { answerTo, asked } from "../state.js";
@@ -42,7 +42,7 @@ const detail = computed(() => (fetched.value.answer === null || fetched.value.of
 /** Names of the operators of the rows. @returns {string[]} */
 export const operators = computed(() => detail.value?.operators ?? []);
 
-/** Operators of the stage, and the steps of its rings where they are asked for. @type {import("@preact/signals-core").ReadonlySignal<import("./rows.js").Row[]>} */
+/** Operators of the stage, and the steps of its rings where they are asked for. @type {import("@preact/signals").ReadonlySignal<import("./rows.js").Row[]>} */
 export const detailRows = computed(() => {
     const own = (detail.value?.rowsOfStage.get(stageShown.value) ?? []);
     const ring = rings.value ? own.filter((row) => row.group === "data" && row.step.some((step) => step >= 0)) : [];

@@ -1,5 +1,5 @@
 /** Pointer, wheel and keys on the timeline. */
-import { batch } from "../../signals.js";
+import { batch } from "@preact/signals";
 import { pause, play, playing } from "../cursor.js";
 import { at_s, selected_s, stage, view_s } from "../../state/look.js";
 import { panned, zoomed } from "../window.js";

@@ -1,5 +1,5 @@
 /** The timeline in view, and what the reader does to it, as signals that drawings and tables share. */
-import { batch, computed, signal } from "../../signals.js";
+import { batch, computed, signal } from "@preact/signals";
 import { pause, viewOf } from "../cursor.js";
 import { allLanes, at_s, marks_s, rings, selected_s, stage, stretch, view_s } from "../../state/look.js";
 import { besides } from "../beside.js";
@@ -10,7 +10,7 @@ import { spanAt, timelineOf } from "./rows.js";
 
 const answered = computed(() => timeline.value.answer);
 
-/** @type {import("@preact/signals-core").ReadonlySignal<import("./rows.js").Timeline | null>} */
+/** @type {import("@preact/signals").ReadonlySignal<import("./rows.js").Timeline | null>} */
 export const shown = computed(() => (answered.value === null ? null : timelineOf(answered.value)));
 
 const besideAnswered = computed(() => besides.value.answer?.timeline ?? null);
@@ -26,7 +26,7 @@ export const width = signal(0);
 
 /**
  * @param {typeof shown} of @param {() => number} details
- * @returns {import("@preact/signals-core").ReadonlySignal<import("./layout.js").Layout | null>} null before there is anything to draw
+ * @returns {import("@preact/signals").ReadonlySignal<import("./layout.js").Layout | null>} null before there is anything to draw
  */
 function layoutFor(of, details) {
     return computed(() => (of.value === null || width.value === 0 ? null : layoutOf(of.value, width.value, allLanes.value, details())));
@@ -35,7 +35,7 @@ function layoutFor(of, details) {
 export const layout = layoutFor(shown, () => (rings.value ? 2 : 1));
 export const otherLayout = layoutFor(other, () => 0);
 
-/** What is under the pointer. @type {import("@preact/signals-core").Signal<{row: any, span: number, x: number, y: number} | null>} */
+/** What is under the pointer. @type {import("@preact/signals").Signal<{row: any, span: number, x: number, y: number} | null>} */
 export const hovered = signal(null);
 
 /** The part in view of the step on show. @returns {[number, number]} */

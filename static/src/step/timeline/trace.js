@@ -1,5 +1,5 @@
 /** The step for other tools: as a trace to keep, in Perfetto, and a recorded trace laid beside it. */
-import { signal } from "../../signals.js";
+import { signal } from "@preact/signals";
 import { html } from "../../html.js";
 import * as api from "../../state/api.js";
 import { asProblem, requestText } from "../../state/store.js";
