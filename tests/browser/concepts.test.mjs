@@ -57,6 +57,14 @@ describe('every concept', () => {
         });
     });
 
+    it('is in sight in the list, on a phone too', async () => {
+        await inTab(browser, server, { path: at('cache'), width: 390, height: 844 }, async ({ page }) => {
+            await done(page);
+            const [list, own] = await Promise.all(['.terms', '.terms [aria-current]'].map((of) => page.locator(of).boundingBox()));
+            assert.ok(own.y >= list.y && own.y + own.height <= list.y + list.height, JSON.stringify({ list, own }));
+        });
+    });
+
     it('is found by typing, and opened from a link, in order and by stepping back', async () => {
         await inTab(browser, server, { path: at('zero') }, async ({ page }) => {
             await done(page);

@@ -27,6 +27,30 @@ describe('experts beside tensor ranks', () => {
     });
 });
 
+describe('experts beside tensor ranks without sequence parallelism', () => {
+    it('are offered, bring it along, are told as one change, and go in one step', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await page.locator('label', { hasText: 'config.json' }).first().click();
+            await page.fill('#field-config', JSON.stringify(mixtral));
+            await answering(tab, () => page.getByRole('button', { name: 'Use this config' }).click());
+            const split = await answering(tab, () => choose(page, 'tensor', 2));
+            assert.deepEqual([split.status, split.request.parallelism.sequence], [200, false]);
+            await becomes(async () => (await offered(page, 'expert')).includes('4'), true, 'expert 4 is offered');
+            const hint = page.getByText('More than 1 expert rank switches sequence parallelism on.');
+            assert.equal(await hint.count(), 1);
+            const spread = await answering(tab, () => choose(page, 'expert', 4));
+            assert.deepEqual([spread.status, spread.request.parallelism.expert, spread.request.parallelism.sequence], [200, 4, true]);
+            assert.equal(await page.locator('#field-sequence').isChecked(), true);
+            assert.equal(await hint.count(), 0);
+            const undo = page.locator('.step-back').first();
+            assert.match(await undo.innerText(), /sequence parallel off → on/);
+            const back = await answering(tab, () => undo.click());
+            assert.deepEqual([back.status, back.request.parallelism.expert ?? 1, back.request.parallelism.sequence], [200, 1, false]);
+        });
+    });
+});
+
 describe('a fault that another setting mends', () => {
     it('offers the value of the other, by its name', async () => {
         await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {

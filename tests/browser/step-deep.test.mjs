@@ -98,6 +98,22 @@ describe('a link to a moment', () => {
     });
 });
 
+describe('a part without marks', () => {
+    it('has no canvas of marks over it, and the one below is filled', async () => {
+        await withStep(async ({ page, timeline }) => {
+            const shown = () => page.getByTestId('timeline-marks').evaluate((canvas) => getComputedStyle(canvas).visibility);
+            assert.equal(await shown(), 'visible', 'the cursor is at the start');
+            await page.goto(`${page.url()}&from=${timeline.step_s / 2}&to=${timeline.step_s}`);
+            await stepReady(page);
+            await becomes(shown, 'hidden');
+            await page.getByTestId('timeline-plot').focus();
+            await page.keyboard.press('0');
+            await becomes(shown, 'visible');
+            assert.equal(await page.getByTestId('timeline-lanes').evaluate((canvas) => canvas.getContext('2d').getImageData(0, 0, 1, 1).data[3]), 255);
+        });
+    });
+});
+
 describe('a link to moments that the step does not have', () => {
     /** What the address says once the view is held. */
     const held = async (query) => {

@@ -78,6 +78,11 @@ describe('merging', () => {
         assert.deepEqual(merge(laneOf([[0, 0, 0.2], [1, 0.2, 0.5], [0, 0.5, 0.7]]), 0, 10, 10), [[0, 1, 0, -1]]);
     });
 
+    it('gives it to the first kind of those that cover as much, whichever comes first', () => {
+        for (const spans of [[[1, 0, 0.5], [0, 0.5, 1]], [[0, 0, 0.5], [1, 0.5, 1]]])
+            assert.deepEqual(merge(laneOf(spans), 0, 10, 10), [[0, 1, 0, -1]]);
+    });
+
     it('shows a column the paler the less of it is covered, in all by whatever kinds', () => {
         const shades = (spans, width) => {
             const runs = runsFor(width, 3);

@@ -45,7 +45,7 @@ export function Plans() {
     const only = said("only") === "1";
     return html`
         <${Panel} title="Plans side by side" id="compared-plans" class="panel answer" data-phase=${phase} head=${html`
-            <p class="key">the planner's and up to ${MOST_PINS} that are pinned; the link of this page holds them all</p>`}>
+            <p class="key">the planner's and up to ${MOST_PINS} <${Help} of="pinned" /></p>`}>
             ${list.length < 2 ? html`<p class="hint" data-testid="nothing-pinned"><${Help} of="pins" /></p>` : null}
             <${Sheet} label="Plans side by side" file="shardline-plans" parts=${partsOf(list)} base=${list.indexOf(baseline.value)}
                 columns=${list.map((column) => ({ key: column.key, title: column.name, head: html`<${Head} column=${column} />` }))}

@@ -9,6 +9,7 @@ import { StackedBars } from "../widgets/stack.js";
 import { isTransient } from "../widgets/terms.js";
 import { fullestOf } from "../widgets/values.js";
 import { FigureTable } from "./table.js";
+import { known } from "../widgets/words.js";
 
 /** @param {{list: import("./state.js").Shown[]}} props */
 function Plot({ list }) {
@@ -38,6 +39,6 @@ export function Bars({ list, figures }) {
         <ul class="key">${usable ? html`<li><i class="key-line usable"></i>usable ${memorySize(usable)}</li>` : null}
             <li><${Swatch} tone="grey" />stays</li><li><${Swatch} tone="grey" hatched />comes and goes</li></ul>
         <${Plot} list=${list} />
-        <${FigureTable} label="Memory of the fullest GPU by term, then figures of the step" head=${units.value} list=${list} figures=${figures}
+        <${FigureTable} label=${known("help", "bars")} head=${units.value} list=${list} figures=${figures}
             first=${linesOf(list, list.map(({ estimate }) => fullestOf(estimate.memory)))} />`;
 }

@@ -13,17 +13,16 @@ import { page, place } from "../state/look.js";
 import { hasModel, modelOf } from "../state/plan.js";
 import { asProblem, follow, plan } from "../state/store.js";
 import { fetchTimeline } from "../step/timeline/kinds.js";
-import { CONCEPTS } from "../widgets/read.js";
 import { modelChosen, requestOn, variantsOf } from "./ask.js";
 import { book } from "./book.js";
 
 const MOST_SPANS = 20_000;
 
 /** In the order of reading. */
-export const IDS = Object.keys(CONCEPTS);
+export const ids = computed(() => Object.keys(book.value.terms));
 
 /** The first where there is none such. */
-export const id = computed(() => (IDS.includes(place.value.term) ? place.value.term : IDS[0]));
+export const id = computed(() => (ids.value.includes(place.value.term) ? place.value.term : ids.value[0]));
 export const term = computed(() => book.value.terms[id.value]);
 export const model = computed(() => modelChosen(place.value.m));
 

@@ -8,14 +8,14 @@ import { exact } from "../units.js";
 import { Notes } from "../planner/details.js";
 import { Problem } from "../widgets/problem.js";
 import { Options } from "../widgets/options.js";
-import { CONCEPTS, hrefOf, stay } from "../widgets/read.js";
+import { hrefOf, stay } from "../widgets/read.js";
 import { modelChoices } from "./ask.js";
 import { Bars } from "./bars.js";
 import { Cache } from "./cache.js";
 import { Lanes } from "./lanes.js";
 import { book, readBook, unread } from "./book.js";
-import { answer, id, IDS, knobs, model, set, term, waiting } from "./state.js";
-import { worded } from "../widgets/words.js";
+import { answer, id, ids, knobs, model, set, term, waiting } from "./state.js";
+import { called, Help, worded } from "../widgets/words.js";
 
 const filter = signal("");
 
@@ -26,25 +26,32 @@ function open(to) {
 }
 
 /** @param {{to: string, current?: boolean, children?: any}} props */
-function To({ to, current = false, children = CONCEPTS[to] }) {
+function To({ to, current = false, children = called("concepts", to) }) {
     return html`<a href=${hrefOf(to)} aria-current=${current ? "page" : null} onClick=${stay(() => open(to))}>${children}</a>`;
 }
 
 /** What can be found of a concept by typing. @param {string} of */
 function wordsOf(of) {
     const { group, text } = book.value.terms[of];
-    return [CONCEPTS[of], of, group, ...text].join(" ").toLowerCase();
+    return [called("concepts", of), of, group, ...text].join(" ").toLowerCase();
 }
 
 function List() {
-    const found = IDS.filter((each) => wordsOf(each).includes(filter.value.trim().toLowerCase()));
+    const found = ids.value.filter((each) => wordsOf(each).includes(filter.value.trim().toLowerCase()));
     const groups = [...new Set(found.map((each) => book.value.terms[each].group))];
+    const list = useRef(/** @type {HTMLElement | null} */ (null));
+    /* What is read is in sight: the list may be longer than its room, on a phone by far. */
+    useLayoutEffect(() => {
+        const box = list.current.getBoundingClientRect();
+        const now = list.current.querySelector("[aria-current]")?.getBoundingClientRect();
+        if (now && (now.top < box.top || now.bottom > box.bottom)) list.current.scrollTop += now.top - box.top - box.height / 2;
+    }, [id.value]);
     return html`
-        <nav class="terms" aria-label="Concepts">
+        <nav class="terms" aria-label="Concepts" ref=${list}>
             <label class="visually-hidden" for="field-terms">Filter concepts</label>
             <input id="field-terms" type="text" autocomplete="off" placeholder="Filter concepts" value=${filter.value}
                    onInput=${(event) => { filter.value = event.currentTarget.value; }} />
-            <p class="muted hint" role="status">${`${found.length} of ${IDS.length} concepts`}</p>
+            <p class="muted hint" role="status">${`${found.length} of ${ids.value.length} concepts`}</p>
             ${groups.map((group) => html`
                 <div key=${group}><h2>${group}</h2><ul>${found.filter((each) => book.value.terms[each].group === group).map((each) => html`
                     <li key=${each}><${To} to=${each} current=${each === id.value} /></li>`)}</ul></div>`)}
@@ -83,7 +90,7 @@ function Miniature() {
     return html`
         <section class="panel" aria-labelledby="miniature" data-testid="miniature" data-phase=${waiting.value ? "loading" : "done"} aria-busy=${waiting.value}>
             <h3 id="miniature">In numbers</h3>
-            <p class="muted">${note} Every number is the service's answer to this very question.</p>
+            <p class="muted">${note} <${Help} of="very_question" /></p>
             <${Knobs} />
             ${current ? null : html`<p class="muted" role="status">Asking the service…</p>`}
             ${answered.length === 0 ? null : show === "bars" ? html`<${Bars} list=${answered} figures=${figures} />`
@@ -98,12 +105,12 @@ function Miniature() {
 }
 
 function Turn() {
-    const at = IDS.indexOf(id.value);
-    const [before, after] = [IDS[at - 1], IDS[at + 1]];
+    const at = ids.value.indexOf(id.value);
+    const [before, after] = [ids.value[at - 1], ids.value[at + 1]];
     return html`
         <nav class="turn" aria-label="Next and previous concept">
-            ${before ? html`<${To} to=${before}>← ${CONCEPTS[before]}<//>` : html`<span></span>`}
-            ${after ? html`<${To} to=${after}>${CONCEPTS[after]} →<//>` : null}
+            ${before ? html`<${To} to=${before}>← ${called("concepts", before)}<//>` : html`<span></span>`}
+            ${after ? html`<${To} to=${after}>${called("concepts", after)} →<//>` : null}
         </nav>`;
 }
 
@@ -118,7 +125,7 @@ function Concept() {
     }, [id.value]);
     return html`
         <article aria-labelledby="concept">
-            <h2 id="concept" tabindex="-1" ref=${title}>${CONCEPTS[id.value]}</h2>
+            <h2 id="concept" tabindex="-1" ref=${title}>${called("concepts", id.value)}</h2>
             ${text.map((each) => html`<p key=${each} class="prose">${each}</p>`)}
             <pre class="formula">${formula}</pre>
             <p class="source"><span class="muted">Source</span> ${source}</p>

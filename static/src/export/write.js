@@ -3,6 +3,7 @@ import { answer, settleAddress } from "../state/store.js";
 import { csvOf } from "../widgets/rows.js";
 import { save } from "../widgets/save.js";
 import { drawingOf } from "./draw.js";
+import { known } from "../widgets/words.js";
 
 /** @typedef {import("../widgets/export.js").Data} Data */
 /** @typedef {import("../widgets/export.js").Format} Format */
@@ -27,7 +28,7 @@ function footLines(signs) {
     const lines = link.match(new RegExp(`.{1,${Math.max(20, signs)}}`, "g")) ?? [];
     const facts = [`Shardline`, engine_version && `engine ${engine_version}`, catalog_revision && `catalogue ${catalog_revision}`,
         input_hash && `input ${input_hash.slice(0, 12)}`].filter(Boolean).join(", ");
-    return [facts, ...lines, ...(whole ? [] : ["The link is longer than there is room for: copy it from the page."])];
+    return [facts, ...lines, ...(whole ? [] : [known("help", "long_link")])];
 }
 
 /** @param {{text: string, width: number, height: number}} drawing @returns {Promise<Blob>} */

@@ -44,8 +44,8 @@ function Refused({ problem, into, again }) {
     if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted"><${Help} of="not_stored" /></p></div>`;
     return html`
         <div class="refused" role="alert" data-testid="lost-race">
-            <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> Nothing was stored, so that it is not overwritten.`
-                : html`<b>${into} was changed meanwhile.</b> Nothing was stored, so that nobody's change is lost.`} Your upload is still here.</p>
+            <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> <${Help} of="kept_theirs" />`
+                : html`<b>${into} was changed meanwhile.</b> <${Help} of="kept_change" />`} Your upload is still here.</p>
             <button type="button" onClick=${into === "" ? () => aim(slug.value) : again}>Compare with what is there now</button></div>`;
 }
 

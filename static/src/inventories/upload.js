@@ -38,7 +38,7 @@ function Progress() {
     const { phase, sent, problem } = reading.value;
     if (phase === "problem") {
         return html`<div class="refused"><${Problem} problem=${problem} /><p class="more"><button type="button" onClick=${() => void read()}>Try again</button>
-            <span class="muted">What you chose and typed is still here.</span></p></div>`;
+            <span class="muted"><${Help} of="still_here" /></span></p></div>`;
     }
     if (phase !== "sending" && phase !== "reading") return null;
     return html`

@@ -5,7 +5,7 @@ import { place } from "../state/look.js";
 import { List } from "./list.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
-import { Help, worded } from "../widgets/words.js";
+import { Help, known, worded } from "../widgets/words.js";
 import { One } from "./one.js";
 import { Upload } from "./upload.js";
 
@@ -14,7 +14,7 @@ async function lookForDatabase() {
     const status = await databaseStatus();
     if (status === "ok" || status === "not_configured") return status;
     throw new ProblemError({ type: "about:blank", title: "The database does not answer", status: 503, errors: [],
-        detail: "nothing stored can be shown or changed until it does" });
+        detail: known("help", "nothing_until") });
 }
 
 /** @param {{again: () => void}} props */

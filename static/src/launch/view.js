@@ -35,7 +35,7 @@ function writtenAs(id) {
     const [tone, , words] = fitOf(estimate);
     const misfit = tone === "bad" ? [`This plan ${words}: it would run out of memory.`] : [];
     return { text: written.text, notes: [...misfit, ...written.notes,
-        ...(further.length > 0 ? [`Check by hand whether these are written above: ${further.join(", ")}.`] : [])] };
+        ...(further.length > 0 ? [`${known("help", "by_hand")} ${further.join(", ")}.`] : [])] };
 }
 
 export function CopyAs() {

@@ -5,7 +5,7 @@ import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
-import { called, Help } from "../widgets/words.js";
+import { called, Help, known } from "../widgets/words.js";
 import { FactNum, partsOf, ROLES, roleLook, TOTAL } from "./figures.js";
 
 const MAP_PX = 150;
@@ -27,7 +27,7 @@ function Picture({ info, most, title }) {
     let x = 0;
     const { total } = info.parameters;
     return html`
-        <svg class="model-map" width="100%" height=${MAP_PX} role="img" aria-label="${title}: ${count(total)} parameters by run of layers and tensor. The tables below have every figure.">
+        <svg class="model-map" width="100%" height=${MAP_PX} role="img" aria-label="${title}: ${count(total)} ${known("help", "model_map")}">
             ${info.layers.map((run, at) => {
                 const left = x;
                 x += run.parameters;

@@ -2,12 +2,13 @@
 import { html } from "../html.js";
 import { extraMembers, withoutExtra } from "../state/plan.js";
 import { units } from "../state/prefs.js";
-import { answer, choices, plan, setPlan } from "../state/store.js";
+import { answer, choices, lacksSequence, plan, setPlan } from "../state/store.js";
 import { exact } from "../units.js";
 import { isTrained, Trained } from "./adapter.js";
 import { hasExperts, reasons } from "./single.js";
 import { Choice, Count, Switch } from "../widgets/field.js";
 import { Slider } from "../widgets/slider.js";
+import { Help, known } from "../widgets/words.js";
 
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
@@ -21,7 +22,7 @@ const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["pipeline", 1, "Pipeline 1"], ["v
 
 function whyNotDdp() {
     const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);
-    return `DDP keeps the whole model on every device. It needs ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
+    return `${known("help", "ddp")} ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
 }
 
 const WORKLOAD_ATTENTION = ["unfused", "flash2", "flash3"];
@@ -89,6 +90,7 @@ export function Parallelism() {
             <${Slider} name="virtualPipeline" why=${reasons.value.get("virtualPipeline")} />
             <${Slider} name="context" why=${reasons.value.get("context")} />
             ${hasExperts() ? html`<${Slider} name="expert" why=${reasons.value.get("expert")} />` : null}
+            ${choices.value.expert?.length > 1 && plan.value.expert === 1 && lacksSequence({ ...plan.value, expert: 2 }) ? html`<p class="hint muted"><${Help} of="with_sequence" /></p>` : null}
             <${Choice} name="zero" fallback=${[0, 1]} />
             <${Choice} name="gradientSync" fallback=${["each", "last"]} words=${WORDS.gradientSync} />
             <${Extras} label="Further settings" of=${(pointer) => !ofCluster(pointer) && !isTrained(pointer)} />

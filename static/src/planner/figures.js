@@ -10,6 +10,7 @@ import { Num } from "../widgets/explain.js";
 import { valueAt } from "../widgets/values.js";
 import { Figure } from "./figure.js";
 import { lasting, offBy, sureBy, sureSize } from "./spread.js";
+import { known } from "../widgets/words.js";
 
 const WATT_HOUR_J = 3600;
 
@@ -44,7 +45,7 @@ function Range({ of, write }) {
     /* Both ends in one unit: that of the upper. */
     const unit = high.replace(/^\S+/, "");
     const first = low.endsWith(unit) ? low : sure((ends[0] / ends[1]) * parseFloat(high)) + unit;
-    return html`<abbr title="Spanned by the fields left open and by the range of sustained clocks. It is not a confidence interval.">range</abbr> ${
+    return html`<abbr title=${known("help", "range")}>range</abbr> ${
         `${first}–${high}`.replaceAll(" ", "\u00a0").replace("–", " – ")}`;
 }
 
@@ -78,7 +79,7 @@ function Headline({ testid, label, title = label, at, write, note, better }) {
 function Run() {
     return html`
         for ${count(answer.value.estimate.resolved.workload.tokens)} tokens, goodput <${Figure} at="/goodput_ratio" write=${percent}
-            title="Share of the time that failures and checkpoints leave" />,
+            title=${known("help", "goodput")} />,
         ${" "}<${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh", sure)} />`;
 }
 

@@ -14,6 +14,7 @@ import { Panel } from "../widgets/panel.js";
 import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.js";
 import { StackedBars } from "../widgets/stack.js";
 import { isTransient, lifetimeWords } from "../widgets/terms.js";
+import { Help } from "../widgets/words.js";
 
 /** A long pipeline has many distinct ranks: a few stand for all until the reader asks. */
 const showAll = signal(false);
@@ -75,7 +76,7 @@ function ShowAll({ shown, all }) {
     return html`
         <p class="more"><button type="button" onClick=${() => { showAll.value = !showAll.value; }}>
             ${showAll.value ? "Show fewer" : `Show all ${all} distinct ranks`}</button>
-            ${showAll.value ? null : html` <span class="muted">${shown} stand for them: both ends, the fullest and some between</span>`}</p>`;
+            ${showAll.value ? null : html` <span class="muted">${shown} <${Help} of="some_ranks" /></span>`}</p>`;
 }
 
 export function Memory() {

@@ -10,6 +10,7 @@ import { fitOf } from "../widgets/fit.js";
 import { bindingWords } from "../widgets/values.js";
 import { Figure } from "./figure.js";
 import { lasting, offBy, spreadOf, sureBy, sureSize } from "./spread.js";
+import { known } from "../widgets/words.js";
 
 const TERA = 1e12;
 
@@ -26,8 +27,8 @@ function PlusMinus({ spread }) {
 /** Whether a run of the reader's stands behind the figures. */
 function Basis() {
     const fixed = plan.value.extra?.cluster?.accelerator_overrides?.sustained_ratio !== undefined;
-    return html`<span class="tag" data-testid="basis" title=${fixed ? "The sustained clock was set from a measured step of one run"
-        : "No run of yours stands behind the figures: enter a measured step below to calibrate them"}>${
+    return html`<span class="tag" data-testid="basis" title=${fixed ? known("help", "calibrated_on_one")
+        : known("help", "uncalibrated")}>${
         fixed ? "calibrated on 1 run" : "uncalibrated"}</span>`;
 }
 

@@ -1,5 +1,6 @@
 /** How far the figures of an estimate may be off, and figures with no digit more than that bears out. */
 import { borneOut, UNIT_BYTES } from "../units.js";
+import { known } from "../widgets/words.js";
 
 const DAY_S = 86400;
 const HOUR_S = 3600;
@@ -15,7 +16,7 @@ export function spreadOf({ time, interval }) {
         low: 1 - time.step_s / most_s, high: time.step_s / least_s - 1,
         about: {
             formula: "1 - step_s / most_s below and step_s / least_s - 1 above", inputs: { least_s, step_s: time.step_s, most_s },
-            source: "The interval of this estimate: fields left open and the range of sustained clocks",
+            source: known("help", "spread"),
         },
     };
 }

@@ -14,6 +14,7 @@ import { reach } from "../widgets/reach.js";
 import { reachConfig } from "./model-picker.js";
 import { Result } from "./result.js";
 import { movesOf, sizesThatDivide } from "./what-if/moves.js";
+import { Help } from "../widgets/words.js";
 
 /** Values that are offered to make a refused setting legal: the nearest; its own control has them all. */
 const MOST_VALUES = 3;
@@ -128,7 +129,7 @@ export function Verdict() {
                     ${unread ? html`<button type="button" class="fix" onClick=${reachConfig}><b>Paste its config.json</b></button>` : null}</div>` : null}
             ${fixes.length > 0 ? html`<${Fixes} fixes=${fixes} estimate=${estimate} />` : null}
             ${estimate && !refused && tone === "bad" && !fixes.some(({ fits }) => fits) ? html`
-                <p class="hint">No change is enough, nor are two of those that free most: <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
+                <p class="hint"><${Help} of="no_fix" /> <button type="button" class="link" onClick=${() => goToTab("search")}>search for plans that fit</button> or
                     ${" "}<button type="button" class="link" onClick=${goToTuning}>train a part of the model</button>.</p>` : null}
             ${asks ? html`<${Part} name="whatIf">${refused ? null : html`<${Ribbon} />`}<//>` : null}
         </section>`;

@@ -13,6 +13,7 @@ import { formulaCell, formulaFoot, formulaHead, Plain } from "../widgets/plain.j
 import { timeData } from "./exported.js";
 import { Figure } from "./figure.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
+import { Help, known } from "../widgets/words.js";
 
 const BAR_PX = 14;
 
@@ -35,7 +36,7 @@ function efficiencyAbout(forward_s, backward_s, ideal_s) {
     return {
         formula: "forward_s + backward_s - ideal_s",
         inputs: { forward_s, backward_s, ideal_s },
-        source: "Difference of the kernel times and the ideal time of this estimate",
+        source: known("help", "efficiency"),
     };
 }
 
@@ -112,7 +113,7 @@ export function Waterfall() {
         <${Panel} title="Where the time goes" id="waterfall" head=${html`
             <p class="key">indented: parts of both above</p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
-            <div class="falls"><${Plain} label="Step time by term. Indented rows are parts of the two rows above them."
+            <div class="falls"><${Plain} label=${known("help", "falls")}
                 columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}
                 more=${(at) => ({ class: steps[at].level === 1 ? "sub" : "", "data-term": steps[at].id, "data-seconds": steps[at].seconds })}
                 rows=${steps.map((step) => cellsOf(step, time, end_s, unit))}>
@@ -127,6 +128,6 @@ export function Waterfall() {
                     </tr>
                 </tfoot>
             <//></div>
-            <p class="key">The first row counts causal attention, MFU at the end all scores. Headlines round to their range.</p>
+            <p class="key"><${Help} of="rounded" /></p>
         <//>`;
 }

@@ -17,6 +17,7 @@ import { asProblem, plan, setPlan, togglePin as setAside } from "../state/store.
 import { changeTo } from "./apply.js";
 import { say, searchOf } from "./ask.js";
 import { isWhole, rowsOf } from "./plans.js";
+import { known } from "../widgets/words.js";
 
 /** @type {import("@preact/signals").Signal<Run>} */
 export const run = signal({ phase: "idle", of: "", told: null, found: null, result: null, problem: null });
@@ -38,7 +39,7 @@ let withdrawWhy = new AbortController();
 
 /** @type {Problem} */
 const BROKEN = { type: "about:blank", title: "The search broke off", status: 0, errors: [],
-    detail: "The connection broke before the search was done. What it had found stays below." };
+    detail: known("help", "broken_off") };
 
 /**
  * Asks and hears the events of the answer until it is withdrawn; any end without a result is a problem.

@@ -24,6 +24,7 @@ import { Steps } from "./steps.js";
 import { Verdict } from "../planner/verdict.js";
 import { Page, Pages, Tabs, View } from "./views.js";
 import { Waterfall } from "../planner/waterfall.js";
+import { Help } from "../widgets/words.js";
 
 function Header() {
     const ready = hasModel(plan.value);
@@ -67,7 +68,7 @@ function Answer() {
                 <${Tabs} />
                 <${View}>${estimate ? html`
                     <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>`
-                    : problem?.status === 422 && html`<p class="muted unanswered">This plan has no answer. A search may find one that has.</p>`}
+                    : problem?.status === 422 && html`<p class="muted unanswered"><${Help} of="no_answer" /></p>`}
                 <//>
                 ${estimate ? html`<${SheetFoot} /><${Provenance} />` : null}
             </div>` : null}`;

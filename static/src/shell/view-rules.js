@@ -8,7 +8,6 @@ import { FIGURES } from "../search/figures.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page } from "../state/look.js";
 import { hashOf, pins } from "../state/pins.js";
-import { CONCEPTS } from "../widgets/read.js";
 import { alike } from "../widgets/rows.js";
 import { readWords } from "../widgets/words.js";
 import { ANY, COUNT, FLAG, oneOf } from "./misread.js";
@@ -52,11 +51,12 @@ export async function rulesOfViews() {
     const learning = page.value === "concepts";
     if (learning) await readBook();
     if (learning && book.value === null) return null;
-    const knobs = learning ? Object.values(book.value.terms).flatMap(({ knobs: own = [] }) => own) : [];
+    const terms = learning ? book.value.terms : {};
+    const knobs = Object.values(terms).flatMap(({ knobs: own = [] }) => own);
     const figures = FIGURES.map(({ name }) => name);
     const dimensions = ["cluster", "nodes", ...DIMENSIONS.map(({ name }) => name)];
     return new Map([
-        ["p.term", oneOf(Object.keys(CONCEPTS))], ["p.m", oneOf(["plan", ...EXAMPLES.keys()])], ...all("p.", ["a", "b"], MODEL), ["p.of", oneOf(["a", "b"])],
+        ["p.term", learning ? oneOf(Object.keys(terms)) : ANY], ["p.m", oneOf(["plan", ...EXAMPLES.keys()])], ...all("p.", ["a", "b"], MODEL), ["p.of", oneOf(["a", "b"])],
         ...alike(knobs, ({ name }) => name).map((same) => /** @type {[string, Rule]} */ ([`p.${same[0].name}`, oneOf([...new Set(same.flatMap(({ values }) => values))].map(String))])),
         ...all("p.", ["add", "bad", "gone"], FLAG), ...all("p.", ["from", "to"], COUNT), ...all("p.", ["inv", "into", "q", "cursor", "out", "find"], ANY),
         ...all("s.", ["run", "anywhere", "rejected"], FLAG), ...all("s.", [...CONSTRAINTS.map(({ name }) => name), PRICE], AMOUNT),

@@ -133,10 +133,13 @@ export function togglePin(pin) {
 /** The pin of the page's plan; "" without a model. */
 export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) : ""));
 
+/** Megatron shares experts out beside tensor ranks with sequence parallelism only. @param {Plan} plan */
+export const lacksSequence = ({ framework, tensor, expert, sequence }) => framework === "megatron" && tensor > 1 && expert > 1 && !sequence;
+
 /**
  * What goes with a change of one setting. A release and a moment of reducing belong to their framework: another
  * framework leaves them open, and starts with its own stage. What was read or measured on one machine says
- * nothing about another. Megatron shares experts out beside tensor ranks with sequence parallelism only.
+ * nothing about another.
  *
  * @param {Plan} before @param {Record<string, any>} changes @returns {Plan}
  */
@@ -144,8 +147,8 @@ export function planAfter(before, changes) {
     const moved = "framework" in changes && changes.framework !== before.framework;
     const own = moved ? { software: "", gradientSync: "", zero: STAGE[changes.framework] ?? 0 } : {};
     const sac = moved && before.recompute === "op_sac" ? { recompute: "full" } : {};
-    const split = before.tensor === 1 && changes.tensor > 1 && before.expert > 1 ? { sequence: true } : {};
-    const after = { ...before, ...own, ...sac, ...split, ...changes };
+    const cut = { ...before, ...own, ...sac, ...changes };
+    const after = lacksSequence(cut) && !lacksSequence(before) && !("sequence" in changes) ? { ...cut, sequence: true } : cut;
     const machine = ["accelerator", "inventory"].some((key) => key in changes && changes[key] !== before[key]);
     return machine ? withoutExtra(after, "/cluster") : after;
 }
@@ -215,7 +218,10 @@ async function refreshAnswer(request, abort) {
 
 /** @param {Record<string, any>} request @param {AbortSignal} abort */
 async function refreshChoices(request, abort) {
-    const got = await outcomeOf(api.postChoices(request, abort));
+    const { sequence, ...cut } = request.parallelism;
+    /* Left open, as it comes with what needs it: experts beside tensor ranks are offered too. */
+    const asked = sequence === false && !(cut.expert > 1) ? { ...request, parallelism: cut } : request;
+    const got = await outcomeOf(api.postChoices(asked, abort));
     if (got === null) return;
     /* A list runs empty when the fault lies elsewhere; the way out must stay in view. Of a problem the estimate tells. */
     const before = choices.peek();

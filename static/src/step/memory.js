@@ -14,6 +14,7 @@ import { all, entryOf, keptBytes, keptWords } from "./bytes.js";
 import { table_s } from "./cursor.js";
 import { names } from "./timeline/kinds.js";
 import { shown, stageShown } from "./timeline/shown.js";
+import { Help } from "../widgets/words.js";
 
 const ROW_PX = 24;
 const BAR_PX = 16;
@@ -122,7 +123,7 @@ export function MemoryNow() {
             ${list.length === 0 ? html`<p class="muted">Waiting for the estimate of this plan…</p>` : html`
                 <${Legend} terms=${terms} />
                 ${near.length === list.length ? null : html`
-                    <p class="muted">Stages ${near[0].stage} to ${near.at(-1).stage} of ${list.length}: those about the chosen stage. The table has all.</p>`}
+                    <p class="muted">Stages ${near[0].stage} to ${near.at(-1).stage} of ${list.length}: <${Help} of="near_stages" /></p>`}
                 <${Bars} list=${near} />
                 <p class="muted">${names.says.at_peak_only}</p>
                 <${Fold} title="Memory at the cursor, by term" count=${list.length} testid="memory-table">${() => html`

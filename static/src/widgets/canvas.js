@@ -16,9 +16,10 @@ export function pixelRatio() {
 /**
  * Sized in CSS pixels, drawn in device pixels.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {string} [ground]  a colour that fills it: a browser need not look what lies below
  * @returns {CanvasRenderingContext2D} cleared
  */
-export function contextOf(canvas, width, height) {
+export function contextOf(canvas, width, height, ground) {
     const ratio = pixelRatio();
     const across = Math.round(width * ratio);
     const down = Math.round(height * ratio);
@@ -28,9 +29,14 @@ export function contextOf(canvas, width, height) {
         canvas.style.width = `${width}px`;
         canvas.style.height = `${height}px`;
     }
-    const context = canvas.getContext("2d");
+    const context = canvas.getContext("2d", { alpha: ground === undefined });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
+    if (ground === undefined) {
+        context.clearRect(0, 0, width, height);
+    } else {
+        context.fillStyle = colour(ground);
+        context.fillRect(0, 0, width, height);
+    }
     return context;
 }
 
@@ -99,12 +105,15 @@ export function mixed(from, to, share) {
 /**
  * A picture with a line for each row, for what would be a rectangle for each pixel column.
  *
- * @typedef {{image: ImageData, pixels: Uint32Array}} Picture
+ * @typedef {{image: ImageData, pixels: Uint32Array, carrier: HTMLCanvasElement}} Picture  carrier: what lays it over a drawing
  * @param {number} across @param {number} down @returns {Picture} transparent
  */
 export function pictureOf(across, down) {
     const image = new ImageData(Math.max(1, across), Math.max(1, down));
-    return { image, pixels: new Uint32Array(image.data.buffer) };
+    const carrier = document.createElement("canvas");
+    carrier.width = image.width;
+    carrier.height = image.height;
+    return { image, pixels: new Uint32Array(image.data.buffer), carrier };
 }
 
 /** A colour as a picture holds it, on the machines there are: least significant byte first. @param {string} hex */
@@ -113,16 +122,12 @@ export function pixelOf(hex) {
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-const carrier = document.createElement("canvas");
-
 /**
  * Lays each line of a picture over what is drawn, as high as its place: device pixels.
  * @param {CanvasRenderingContext2D} context @param {Picture} picture @param {number} left
  * @param {{top: number, height: number}[]} places  of the lines
  */
-export function showLines(context, { image }, left, places) {
-    carrier.width = image.width;
-    carrier.height = image.height;
+export function showLines(context, { image, carrier }, left, places) {
     carrier.getContext("2d").putImageData(image, 0, 0);
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);

@@ -15,6 +15,7 @@ import { answer } from "../state/store.js";
 import { exact } from "../units.js";
 import { Read } from "./read.js";
 import { valueAt, writerOf } from "./values.js";
+import { Help } from "./words.js";
 
 /** @type {import("@preact/signals").Signal<Opened | null>} */
 const opened = signal(null);
@@ -176,7 +177,7 @@ export function ExplainPopover() {
             </div>
             <p class="popover-value"><strong>${now.text}</strong> <span class="muted">${now.exactText}</span></p>
             ${about?.formula ? html`<pre class="formula">${about.formula}</pre>` : html`
-                <p class="muted">An input of the request or a figure of the catalogue: it is not computed.</p>`}
+                <p class="muted"><${Help} of="not_computed" /></p>`}
             ${filled ? html`<pre class="formula filled">= ${filled}</pre>` : null}
             ${about ? html`<${Inputs} about=${about} />` : null}
             ${now.range ? html`<p class="source"><span class="muted">Interval</span> ${now.range}</p>` : null}

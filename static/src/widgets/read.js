@@ -1,29 +1,7 @@
 /** The way from a term of the page to the concept that explains it. */
 import { html } from "../html.js";
 import { openPage } from "../state/store.js";
-
-/** The concepts in the order of reading. @type {Record<string, string>} */
-export const CONCEPTS = {
-    data: "Data parallelism", ddp: "Distributed data parallelism (DDP)", zero: "ZeRO stages",
-    fsdp: "FSDP units", hsdp: "Hybrid sharding (HSDP)", ring: "Ring all-reduce",
-    tensor: "Tensor parallelism", sequence: "Sequence parallelism", pipeline: "Pipeline and its bubble",
-    naive: "Layer-wise, naive", context: "Context parallelism", expert: "Expert parallelism",
-    states: "Mixed precision and optimizer states", recompute: "Recomputation", attention: "Fused attention",
-    microBatch: "Micro-batches and accumulation", offload: "Offload", lora: "LoRA and QLoRA",
-    reserved: "Allocated and reserved memory", cache: "KV cache", mfu: "MFU and HFU",
-};
-
-/** What explains a term or a pointer of an answer. @type {Record<string, string>} */
-const OF_TERM = {
-    parameters: "states", gradients: "states", master_weights: "states", optimizer: "states", adapters: "lora",
-    activations: "recompute", recompute: "recompute", gathered_parameters: "fsdp", communication_buffers: "ddp",
-    fragmentation: "reserved", context: "reserved", kv_cache: "cache", bubble: "pipeline",
-    pipeline_communication: "pipeline", tensor_communication: "tensor", context_communication: "context",
-    expert_communication: "expert", data_communication: "ddp",
-    "/time/bubble_ratio": "pipeline", "/throughput/mfu_full": "mfu", "/throughput/mfu_causal": "mfu",
-    "/throughput/hfu": "mfu", "/memory/peak_allocated_bytes": "reserved", "/memory/peak_reserved_bytes": "reserved",
-    "/memory/device_total_bytes": "reserved",
-};
+import { known } from "./words.js";
 
 /** Controls that are explained under another name than their own. @type {Record<string, string>} */
 const OF_CONTROL = { precision: "states", virtualPipeline: "pipeline", trained: "lora" };
@@ -44,13 +22,13 @@ export function stay(go) {
 
 /** @param {{of: string, onGo: () => void}} props */
 export function Read({ of, onGo }) {
-    const id = OF_TERM[of];
-    if (id === undefined) return null;
+    const id = known("explains", of);
+    if (id === "") return null;
     const go = () => {
         onGo();
         openPage("concepts", { term: id });
     };
-    return html`<p class="source"><a href=${hrefOf(id)} onClick=${stay(go)}>Read about ${CONCEPTS[id]}</a></p>`;
+    return html`<p class="source"><a href=${hrefOf(id)} onClick=${stay(go)}>Read about ${known("concepts", id)}</a></p>`;
 }
 
 /**
@@ -59,7 +37,8 @@ export function Read({ of, onGo }) {
  */
 export function ReadLabel({ of, text, help }) {
     const id = OF_CONTROL[of] ?? of;
-    if (!(id in CONCEPTS)) return text;
-    return html`<a class="read" href=${hrefOf(id)} title=${help ? null : `Read about ${CONCEPTS[id]}`}
+    const concept = known("concepts", id);
+    if (concept === "") return text;
+    return html`<a class="read" href=${hrefOf(id)} title=${help ? null : `Read about ${concept}`}
         onClick=${stay(() => openPage("concepts", { term: id }))}>${text}</a>`;
 }

@@ -48,7 +48,7 @@ function Calibrate({ measured_s }) {
         if (signal.aborted || got === null) return;
         if (got.problem) return setState(got.problem.detail);
         const { ratio, nearest_s } = got.value;
-        setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. ${known("help", "no_clock")}` : "");
+        setState(ratio === null ? `${known("help", "clock_left")} ${seconds(nearest_s)}. ${known("help", "no_clock")}` : "");
         if (ratio !== null) applyFix(patchOf(ratio));
     };
     return html`

@@ -14,6 +14,7 @@ import { Num } from "../../widgets/explain.js";
 import { Plain } from "../../widgets/plain.js";
 import { unitOf } from "../../widgets/values.js";
 import { layOut, sourceOf } from "./layout.js";
+import { known } from "../../widgets/words.js";
 
 const GAP_PX = 26;
 const PER_NODE_PX = 50;
@@ -64,7 +65,7 @@ function Picture({ items }) {
     const { left, right, bands } = layOut(items, height, GAP_PX);
     return html`
         <div class="traffic" ref=${frame}>
-            <svg width="100%" height=${height + 2 * LINE_PX} viewBox=${width > 0 ? `0 ${-LINE_PX} ${width} ${height + 2 * LINE_PX}` : null} role="img" aria-label="Bytes of one step by collective and by the level that carries them. The table below has every figure.">
+            <svg width="100%" height=${height + 2 * LINE_PX} viewBox=${width > 0 ? `0 ${-LINE_PX} ${width} ${height + 2 * LINE_PX}` : null} role="img" aria-label=${known("help", "traffic")}>
                 ${width > 0 ? bands.map((band) => html`<${Band} key=${band.from + band.to} band=${band} width=${width} />`) : null}
                 ${[...left.values()].map((node) => html`
                     <${End} key=${node.name} node=${node} bar=${LEFT_PX} text=${LEFT_PX - 6} anchor="end" />`)}

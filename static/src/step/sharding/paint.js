@@ -1,5 +1,5 @@
 /** Draws the map: the cells, and above them what is lit and chosen. */
-import { brush, colour, FONT, inkOn } from "../../widgets/canvas.js";
+import { brush, colour, FONT, inkOn, pictureOf, pixelOf, pixelRatio } from "../../widgets/canvas.js";
 import { EDGED_PX } from "./cells.js";
 import { kindLook } from "../timeline/kinds.js";
 import { faceColour } from "./shown.js";
@@ -24,6 +24,35 @@ function paintLabels(context, cells, places) {
     });
 }
 
+/** The picture of small cells, as long as they stand where they do. @type {{of: import("./cells.js").Cells | null, picture: import("../../widgets/canvas.js").Picture | null}} */
+let small = { of: null, picture: null };
+
+/**
+ * Cells without edges and letters as one picture: told one by one, 10^4 of them take a browser longer than a frame.
+ * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells
+ * @param {Map<number, number[]>} alike @param {Map<number, import("./shown.js").Face>} faces
+ */
+function paintSmall(context, cells, alike, faces) {
+    const { canvas } = context;
+    if (small.of !== cells || small.picture.image.width !== canvas.width) small = { of: cells, picture: pictureOf(canvas.width, canvas.height) };
+    const { image, pixels } = small.picture;
+    const { width } = image;
+    const ratio = pixelRatio();
+    const side = Math.max(1, Math.round((cells.cell - cells.space) * ratio));
+    for (const [value, list] of alike) {
+        const pixel = pixelOf(faceColour(faces.get(value)));
+        for (const at of list) {
+            if (!(cells.x[at] >= 0)) continue;
+            const first = Math.round(cells.y[at] * ratio) * width + Math.round(cells.x[at] * ratio);
+            for (let down = 0; down < side; down += 1) {
+                const start = first + down * width;
+                for (let column = 0; column < side; column += 1) pixels[start + column] = pixel;
+            }
+        }
+    }
+    context.putImageData(image, 0, 0);
+}
+
 /**
  * One change of the brush for all cells that look alike.
  * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {import("./cells.js").Place[]} places
@@ -33,12 +62,15 @@ export function paintCells(context, cells, places, alike, faces) {
     const side = cells.cell - cells.space;
     if (cells.label > 0) paintLabels(context, cells, places);
     context.textAlign = "center";
+    const edged = cells.cell >= EDGED_PX;
+    if (!edged) paintSmall(context, cells, alike, faces);
     for (const [value, list] of alike) {
         const face = faces.get(value);
+        if (!edged && !face.hatched) continue;
         const plain = faceColour(face);
         context.fillStyle = face.hatched ? brush(face) : plain;
         for (const at of list) context.fillRect(cells.x[at], cells.y[at], side, side);
-        if (cells.cell >= EDGED_PX) {
+        if (edged) {
             context.strokeStyle = colour(face.shade === undefined && face.text !== "" ? `${face.tone}-edge` : "line-strong");
             context.lineWidth = 1;
             for (const at of list) context.strokeRect(cells.x[at] + 0.5, cells.y[at] + 0.5, side - 1, side - 1);
@@ -67,6 +99,9 @@ function paintCommunicator(context, cells, members) {
     context.stroke();
 }
 
+/** From member to member of a larger group, lines over small cells are all that is seen: each is marked by itself. */
+const MOST_LINED = 128;
+
 /**
  * Links within a node or domain are drawn thin, the network thick and broken; the letters below stay readable.
  * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} moves
@@ -76,6 +111,12 @@ function paintMoves(context, cells, moves) {
     const thin = small ? 0.5 : 1;
     context.lineJoin = "round";
     for (const { kind, level, members } of moves) {
+        if (small && members.length > MOST_LINED) {
+            context.setLineDash([]);
+            context.strokeStyle = colour("text");
+            for (const at of members) outline(context, cells, at, 1);
+            continue;
+        }
         context.setLineDash(level === "network" ? [6, 3] : []);
         const tone = colour(kindLook(kind).tone);
         const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, inkOn(tone)], [level === "network" ? 3 : 1.5, tone]]);

@@ -1,5 +1,5 @@
 /** What lies over the timeline and changes with the pointer and the cursor; and the mini-map. */
-import { colour, FONT, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
+import { colour, contextOf, FONT, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
 import { kindLook } from "./kinds.js";
 import { xOf } from "./layout.js";
 import { lineOf } from "./paint.js";
@@ -50,10 +50,14 @@ function paintHovered(context, scene, { row, span }) {
     context.strokeRect(from, lane.top, Math.max(1, to - from), Math.max(2, lane.height - 1));
 }
 
-/**
- * @param {CanvasRenderingContext2D} context @param {Scene} scene
- * @param {{at_s: number, selected: [number, number] | null, hovered: any, marks_s: number[]}} marks
- */
+/** @typedef {{at_s: number, selected: [number, number] | null, hovered: any, marks_s: number[]}} Marks */
+
+/** Whether any of them is in view: while a view moves past none, their canvas costs nothing. @param {Scene} scene @param {Marks} marks */
+export function anyMark({ view }, { at_s, selected, hovered, marks_s }) {
+    return selected !== null || hovered !== null || [at_s, ...marks_s].some((time_s) => time_s >= view[0] && time_s <= view[1]);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {Marks} marks */
 export function paintMarks(context, scene, { at_s, selected, hovered, marks_s }) {
     const { layout, view } = scene;
     if (selected !== null) paintSelected(context, scene, selected);
@@ -70,17 +74,22 @@ export function paintMarks(context, scene, { at_s, selected, hovered, marks_s })
     context.fill();
 }
 
+/** @param {Scene} scene @param {number} time_s  of the whole step */
+const wholeX = ({ layout, end_s }, time_s) => xOf(layout, [0, end_s], time_s);
+
 /**
- * Every stage over the whole step, which no zoom changes: a line for each, as many as there is room for.
+ * Every stage over the whole step, which no zoom changes: a line for each, as many as there is room for, with the steady
+ * state underlined. A canvas, as it is laid under the part in view frame by frame.
  * @param {Scene} scene @param {number} height
  */
-export function miniPicture({ timeline, layout, end_s }, height) {
+export function miniPicture(scene, height) {
+    const { timeline, layout, end_s } = scene;
     const ratio = pixelRatio();
     const down = Math.round((height - STEADY_PX) * ratio);
     const all = timeline.rows.filter((row) => row.stream === "compute");
-    /** @param {number} at */
-    const topOf = (at) => Math.floor((at * down) / all.length);
-    const rows = all.filter((_, at) => topOf(at) < topOf(at + 1));
+    /** @param {number} at @param {number} of */
+    const topOf = (at, of) => Math.floor((at * down) / of);
+    const rows = all.filter((_, at) => topOf(at, all.length) < topOf(at + 1, all.length));
     const columns = Math.round(layout.plot * ratio);
     const picture = pictureOf(columns, rows.length);
     const runs = runsFor(columns, timeline.kinds.length);
@@ -91,32 +100,30 @@ export function miniPicture({ timeline, layout, end_s }, height) {
         runs.span.fill(SHARED);
         lineOf(picture, runs, pixels, at);
     });
-    return picture;
-}
-
-/**
- * The whole step, with the part in view left clear and the steady state underlined.
- * @param {CanvasRenderingContext2D} context @param {Scene} scene @param {import("../../widgets/canvas.js").Picture} picture @param {number} height
- */
-export function paintMini(context, { timeline, layout, view, end_s }, picture, height) {
-    const ratio = pixelRatio();
-    const lines = picture.image.height;
-    /** @param {number} line */
-    const topOf = (line) => Math.round((line * Math.round((height - STEADY_PX) * ratio)) / lines);
-    showLines(context, picture, Math.round(layout.left * ratio), Array.from({ length: lines }, (_, line) => (
-        { top: topOf(line), height: topOf(line + 1) - topOf(line) })));
-    /** @type {[number, number]} */
-    const whole = [0, end_s];
-    /** @param {number} time_s */
-    const x = (time_s) => xOf(layout, whole, time_s);
+    const canvas = document.createElement("canvas");
+    const context = contextOf(canvas, layout.width, height);
+    showLines(context, picture, Math.round(layout.left * ratio), rows.map((_, line) => {
+        const top = Math.round((line * down) / rows.length);
+        return { top, height: Math.round(((line + 1) * down) / rows.length) - top };
+    }));
     if (timeline.steady_s !== null) {
-        const [from, to] = timeline.steady_s.map(x);
+        const [from, to] = timeline.steady_s.map((time_s) => wholeX(scene, time_s));
         context.fillStyle = colour("good");
         context.fillRect(from, height - STEADY_PX + 1, to - from, STEADY_PX - 1);
         for (const at of [from, to]) context.fillRect(at - 1, height - 2 * STEADY_PX, 2, 2 * STEADY_PX);
     }
-    const from = x(view[0]);
-    const to = Math.max(from + 2, x(view[1]));
+    return canvas;
+}
+
+/**
+ * The whole step, with the part in view left clear.
+ * @param {CanvasRenderingContext2D} context @param {Scene} scene @param {HTMLCanvasElement} picture @param {number} height
+ */
+export function paintMini(context, scene, picture, height) {
+    const { layout, view } = scene;
+    context.drawImage(picture, 0, 0, layout.width, height);
+    const from = wholeX(scene, view[0]);
+    const to = Math.max(from + 2, wholeX(scene, view[1]));
     context.globalAlpha = 0.7;
     context.fillStyle = colour("panel");
     context.fillRect(layout.left, 0, from - layout.left, height);

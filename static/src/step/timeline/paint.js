@@ -70,20 +70,28 @@ function paintNames(context, { layout, stage }) {
  * @param {import("../../widgets/canvas.js").Picture} picture @param {import("./rows.js").Runs} runs
  * @param {number[]} pixels  of each kind @param {number} line
  */
-export function lineOf(picture, runs, pixels, line) {
-    const start = line * picture.image.width;
+export function lineOf({ pixels: out, image }, runs, pixels, line) {
+    const start = line * image.width;
     for (let at = 0; at < runs.count; at += 1) {
-        if (runs.span[at] === SHARED) picture.pixels.fill(pixels[runs.kind[at]] & 0xffffff | runs.shade[at] << 24, start + runs.from[at], start + runs.to[at]);
+        if (runs.span[at] !== SHARED) continue;
+        const pixel = pixels[runs.kind[at]] & 0xffffff | runs.shade[at] << 24;
+        /* Most runs are a few columns long: filling them otherwise takes longer. */
+        for (let column = runs.from[at]; column < runs.to[at]; column += 1) out[start + column] = pixel;
     }
 }
 
-/** What each kind is painted with, found once for a frame. @param {Timeline} timeline @returns {Painted[]} */
-function paintedOf(timeline) {
-    return timeline.kinds.map((name) => {
+/** What each kind is painted with: for one list of kinds and the colour of one. @type {{kinds: string[], ground: string, painted: Painted[]}} */
+let palette = { kinds: [], ground: "", painted: [] };
+
+/** @param {string[]} kinds @returns {Painted[]} */
+function paintedOf(kinds) {
+    const ground = colour("panel"); /* another in another theme */
+    if (palette.kinds !== kinds || palette.ground !== ground) palette = { kinds, ground, painted: kinds.map((name) => {
         const look = kindLook(name);
         const plain = colour(look.tone);
         return { letter: look.letter, fill: brush(look), plain, edge: colour(`${look.tone}-edge`), ink: inkOn(plain), pixel: pixelOf(plain) };
-    });
+    }) };
+    return palette.painted;
 }
 
 /** What stands in a span, the longest first: operator or letter and micro-batch, then where in the model. @param {import("./rows.js").Row} row @param {number} span @param {string} letter @param {string[]} operators */
@@ -131,15 +139,29 @@ function paintSpans(context, { layout, operators }, painted, { row, top, height 
     }
 }
 
+/** What was made for lanes, by their number: it serves every frame until the size of the drawing is another. @type {Map<number, {columns: number, kinds: number, runs: import("./rows.js").Runs, picture: import("../../widgets/canvas.js").Picture}>} */
+const worked = new Map();
+
+/** @param {number} columns @param {number} kinds @param {number} lanes */
+function workOn(columns, kinds, lanes) {
+    const last = worked.get(lanes);
+    if (last?.columns === columns && last.kinds === kinds) {
+        last.picture.pixels.fill(0);
+        return last;
+    }
+    const work = { columns, kinds, runs: runsFor(columns, kinds), picture: pictureOf(columns, lanes) };
+    worked.set(lanes, work);
+    return work;
+}
+
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {import("./layout.js").Placed[]} lanes */
 function paintLanes(context, scene, lanes) {
     const { timeline, layout, view } = scene;
     const ratio = pixelRatio();
     const columns = Math.round(layout.plot * ratio);
-    const runs = runsFor(columns, timeline.kinds.length);
-    const painted = paintedOf(timeline);
+    const { runs, picture } = workOn(columns, timeline.kinds.length, lanes.length);
+    const painted = paintedOf(timeline.kinds);
     const pixels = painted.map(({ pixel }) => pixel);
-    const picture = pictureOf(columns, lanes.length);
     context.font = FONT;
     context.textAlign = "center";
     const places = lanes.map((placed, line) => {

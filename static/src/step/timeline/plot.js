@@ -11,7 +11,7 @@ import { detailRows, far, operators } from "./detail.js";
 import { handsOn } from "./hands.js";
 import { kindLook, laneWords, names } from "./kinds.js";
 import { timeOf } from "./layout.js";
-import { miniPicture, paintMarks, paintMini } from "./marks.js";
+import { anyMark, miniPicture, paintMarks, paintMini } from "./marks.js";
 import { paintScene } from "./paint.js";
 import { hovered, lastEnd_s, layout, other, otherLayout, setView, shown, stageShown, viewNow, width } from "./shown.js";
 import { Tip } from "../../widgets/tip.js";
@@ -79,12 +79,12 @@ export function Mini() {
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     useLayoutEffect(() => {
         const node = canvas.current;
-        /** @type {{key: any[], picture: import("../../widgets/canvas.js").Picture | null}} */
+        /** @type {{key: any[], picture: HTMLCanvasElement | null}} */
         let made = { key: [], picture: null };
         return followScene(MAIN, () => null, (scene) => {
             const key = [scene.timeline, scene.theme, scene.layout.width, scene.end_s];
             if (key.some((part, at) => part !== made.key[at])) made = { key, picture: miniPicture(scene, MINI_PX) };
-            paintMini(contextOf(node, scene.layout.width, MINI_PX), scene, made.picture, MINI_PX);
+            paintMini(contextOf(node, scene.layout.width, MINI_PX, "panel"), scene, made.picture, MINI_PX);
         });
     }, []);
     /** @param {PointerEvent & {currentTarget: Element}} event */
@@ -111,14 +111,18 @@ export function Plot({ drawing, name, testid }) {
     const marks = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const hands = useMemo(() => handsOn(drawing.layout), []);
     useLayoutEffect(() => {
-        /** @param {HTMLCanvasElement} canvas @param {import("./paint.js").Scene} scene */
-        const sized = (canvas, scene) => contextOf(canvas, scene.layout.width, scene.layout.height);
+        /** @param {HTMLCanvasElement} canvas @param {import("./paint.js").Scene} scene @param {string} [ground] */
+        const sized = (canvas, scene, ground) => contextOf(canvas, scene.layout.width, scene.layout.height, ground);
         const [below, above] = [lanes.current, marks.current];
         const undo = [
             followWidth(box.current, (now) => { width.value = now; }),
-            followScene(drawing, () => null, (scene) => paintScene(sized(below, scene), scene)),
+            followScene(drawing, () => null, (scene) => paintScene(sized(below, scene, "panel"), scene)),
             followScene(drawing, () => ({ at_s: at_s.value, selected: selected_s.value, hovered: hovered.value, marks_s: marks_s.value }),
-                (scene, now) => paintMarks(sized(above, scene), scene, now)),
+                (scene, now) => {
+                    const any = anyMark(scene, now);
+                    above.style.visibility = any ? "" : "hidden";
+                    if (any) paintMarks(sized(above, scene), scene, now);
+                }),
         ];
         return () => undo.forEach((each) => each());
     }, []);

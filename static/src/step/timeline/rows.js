@@ -117,14 +117,15 @@ export function spanAt(row, at_s) {
  * Runs of pixel columns to draw for one row, filled again and again.
  *
  * @typedef {{count: number, from: Int32Array, to: Int32Array, kind: Uint8Array, span: Int32Array, shade: Uint8Array,
- *            weight: Float64Array}} Runs
- *          shade: of the columns of a run how much is covered, 255 for all
+ *            weight: Float64Array, met: Uint8Array, kinds: number}} Runs
+ *          shade: of the columns of a run how much is covered, 255 for all; weight: of each kind in the open column, met: the
+ *          kinds that have one, as many as kinds says
  * @param {number} width  pixel columns @param {number} kinds @returns {Runs}
  */
 export function runsFor(width, kinds) {
     return {
         count: 0, from: new Int32Array(width), to: new Int32Array(width), kind: new Uint8Array(width),
-        span: new Int32Array(width), shade: new Uint8Array(width), weight: new Float64Array(kinds),
+        span: new Int32Array(width), shade: new Uint8Array(width), weight: new Float64Array(kinds), met: new Uint8Array(kinds), kinds: 0,
     };
 }
 
@@ -146,20 +147,30 @@ function add(runs, from, to, kind, span, shade) {
 /** In few steps, so that columns alike make one run; the least is seen still. @param {number} covered  of a pixel column [ratio] */
 const shadeOf = (covered) => Math.min(255, 63 + 32 * Math.ceil(6 * covered));
 
+/** @param {Runs} runs @param {number} kind @param {number} covered  of the open column */
+function weigh(runs, kind, covered) {
+    const { weight } = runs;
+    if (covered > 0 && weight[kind] === 0) runs.met[runs.kinds++] = kind;
+    weight[kind] += covered;
+}
+
 /** Closes a pixel column: the kind that covers most of it has it, the paler the less all of them cover. @param {Runs} runs @param {number} column */
 function close(runs, column) {
-    const { weight } = runs;
+    const { weight, met } = runs;
     let most = -1;
     let heaviest = 0;
     let covered = 0;
-    for (let kind = 0; kind < weight.length; kind += 1) {
-        covered += weight[kind];
-        if (weight[kind] > heaviest) {
-            heaviest = weight[kind];
+    for (let at = 0; at < runs.kinds; at += 1) {
+        const kind = met[at];
+        const own = weight[kind];
+        covered += own;
+        if (own > heaviest || (own === heaviest && kind < most)) {
+            heaviest = own;
             most = kind;
         }
         weight[kind] = 0;
     }
+    runs.kinds = 0;
     if (most >= 0) add(runs, column, column + 1, most, SHARED, shadeOf(covered));
 }
 
@@ -176,9 +187,10 @@ export function fillRuns(row, from_s, to_s, width, runs) {
     let drawn = 0; /* overlapping spans: what is behind is already shown */
     let open = -1;
     runs.count = 0;
+    const { start_s, end_s } = row;
     for (let at = first; at < end; at += 1) {
-        const left = Math.max(drawn, (row.start_s[at] - from_s) * perSecond);
-        const right = Math.min(width, (row.end_s[at] - from_s) * perSecond);
+        const left = Math.max(drawn, (start_s[at] - from_s) * perSecond);
+        const right = Math.min(width, (end_s[at] - from_s) * perSecond);
         if (right <= left) continue;
         drawn = right;
         const column = Math.floor(left);
@@ -187,14 +199,14 @@ export function fillRuns(row, from_s, to_s, width, runs) {
         open = column;
         const kind = row.kind[at];
         if (last === column) {
-            runs.weight[kind] += right - left;
+            weigh(runs, kind, right - left);
             continue;
         }
-        runs.weight[kind] += column + 1 - left;
+        weigh(runs, kind, column + 1 - left);
         close(runs, column);
         if (last > column + 1) add(runs, column + 1, last, kind, right - left >= OWN_PX ? at : SHARED, 255);
         open = last < width ? last : -1;
-        runs.weight[kind] = right - last;
+        weigh(runs, kind, right - last);
     }
     if (open >= 0) close(runs, open);
 }

@@ -10,6 +10,7 @@ import { Plain } from "../../widgets/plain.js";
 import { save } from "../../widgets/save.js";
 import { fetchInto, nothing, timeline } from "../state.js";
 import { names } from "./kinds.js";
+import { Help, known } from "../../widgets/words.js";
 
 const PERFETTO = "https://ui.perfetto.dev";
 const FILE = "step.pt.trace.json.gz";
@@ -41,7 +42,7 @@ function cutWords() {
 function download() {
     void withTrace((blob) => {
         save(blob, "application/gzip", FILE);
-        told.value = `${FILE}: Perfetto, chrome://tracing and TensorBoard open it.${cutWords()}`;
+        told.value = `${FILE}: ${known("help", "opens")}${cutWords()}`;
     });
 }
 
@@ -120,7 +121,7 @@ function Comparison({ answer }) {
         <${Plain} tight label=${caption} caption=${caption} testid="streams" columns=${["Device, stream", "#Busy", ...kinds.map((name) => `#${name}`)]}
             rows=${streams.map(({ device: of, stream, busy_s, categories: own }) => [`${of}, ${stream}`, seconds(busy_s),
                 ...kinds.map((name) => told_s(own.find((each) => each.name === name)?.measured_s))])} />
-        ${unmatched.length === 0 ? null : html`<p class="muted">Kernels whose names say nothing, in other: ${unmatched.map(({ name, measured_s }) =>
+        ${unmatched.length === 0 ? null : html`<p class="muted"><${Help} of="nameless" /> ${unmatched.map(({ name, measured_s }) =>
             `${name} ${seconds(measured_s)}`).join("; ")}</p>`}
         ${warnings.map(({ message }) => html`<p key=${message} class="warning">${message}</p>`)}`;
 }
