@@ -92,6 +92,12 @@ is_by_row(const sl_workload *workload)
            !sl_low_keeps_operands(workload);
 }
 
+bool
+sl_slice_hooked(const sl_software *software, const sl_plan *plan)
+{
+    return plan->zero_stage == 3 && software->module_operators > 0.0;
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -142,7 +148,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
                          ? 0.0
                          : software->host_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
-        .module_operators = plan->zero_stage == 3 ? software->module_operators : 0.0,
+        .module_operators = sl_slice_hooked(software, plan) ? software->module_operators : 0.0,
         .recompute = workload->recompute,
         .recompute_modules =
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,

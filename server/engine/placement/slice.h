@@ -59,6 +59,9 @@ double sl_precision_kept_bytes(sl_precision precision);
  * Replicas run so, and FSDP where it gathers in 32 bits; else it gathers in 16. */
 bool sl_slice_autocasts(const sl_workload *workload);
 
+/** Whether hooks around each module have the host wait: prices then go by the stage as well. */
+bool sl_slice_hooked(const sl_software *software, const sl_plan *plan);
+
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);
 

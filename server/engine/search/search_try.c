@@ -59,9 +59,10 @@ all_elements(const sl_model *model, const sl_priced *priced)
 void
 sl_search_forget_prices(sl_search_work *u)
 {
-    for (uint32_t apart = 0; apart < 2; apart++)
-        for (uint32_t i = 0; i < SL_RECOMPUTE_COUNT; i++)
-            u->priced[apart][i].known = false;
+    for (uint32_t hooked = 0; hooked < 2; hooked++)
+        for (uint32_t apart = 0; apart < 2; apart++)
+            for (uint32_t i = 0; i < SL_RECOMPUTE_COUNT; i++)
+                u->priced[hooked][apart][i].known = false;
 }
 
 /* The prices of another recomputation that those of this one follow from; none follow to or from
@@ -81,12 +82,13 @@ const sl_search_priced *
 sl_search_prices(sl_search_work *u)
 {
     const bool apart = sl_schedule_ends_apart(&u->at.plan);
+    const bool hooked = sl_slice_hooked(u->at.software, &u->at.plan);
     const sl_recompute recompute = u->at.workload.recompute;
-    sl_search_priced *own = &u->priced[apart][recompute];
+    sl_search_priced *own = &u->priced[hooked][apart][recompute];
 
     if (own->known)
         return own;
-    const sl_priced *other = find_other(u->priced[apart], recompute);
+    const sl_priced *other = find_other(u->priced[hooked][apart], recompute);
     if (other != NULL)
         sl_evaluate_reprice(&u->question, recompute, other, &own->priced);
     else

@@ -53,8 +53,9 @@ typedef struct sl_search_work {
     sl_search_cut *cut;        /* of these, that of the plan at hand */
     sl_search_floor floors[4]; /* by ZeRO stage */
     sl_search_point point;
-    /* Ends of the model on one rank, and apart; of each, those of all layers. */
-    sl_search_priced priced[2][SL_RECOMPUTE_COUNT];
+    /* Without hooks and with them; ends of the model on one rank, and apart; of each, those of all
+     * layers. */
+    sl_search_priced priced[2][2][SL_RECOMPUTE_COUNT];
     sl_elements model[2];
     double least_lacking; /* bytes that the nearest plan without memory lacks; 0: none known */
     sl_estimate estimate;
@@ -64,8 +65,8 @@ typedef struct sl_search_work {
 /** What stands for plans without the memory they need, among the reasons. */
 extern const char sl_search_lacks_memory[];
 
-/** The prices of the plan at hand, worked out once for each recomputation and for ends of the model
- * on one rank or apart. The plan must be legal. */
+/** The prices of the plan at hand, worked out once for each recomputation, for ends of the model
+ * on one rank or apart, and with hooks or without. The plan must be legal. */
 const sl_search_priced *sl_search_prices(sl_search_work *u);
 
 /** Forgets all prices. */
