@@ -55,7 +55,8 @@ enum { SL_ERRORS_MAX = 16 };
 typedef struct sl_errors {
     uint32_t count;
     uint32_t dropped;
-    bool terse; /* code, rule and pointer alone: for who counts rules and reads no sentences */
+    bool terse;    /* code, rule and pointer alone: for who counts rules and reads no sentences */
+    bool unhinted; /* no legal values looked for: for who compares what is wrong */
     sl_error list[SL_ERRORS_MAX];
 } sl_errors;
 
@@ -65,6 +66,7 @@ sl_errors_begin(sl_errors *err, bool terse)
 {
     err->count = err->dropped = 0;
     err->terse = terse;
+    err->unhinted = false;
 }
 
 /**

@@ -313,7 +313,10 @@ is_whole(asking *it, sl_planned kind, sl_code read, sl_errors *err)
 {
     if (read == SL_OK && gather(it->app, it->fetched, it->request, it->a, err) == SL_OK)
         return true;
+    /* Hosts of an inventory are joined anew for each choice of values. */
+    const char *const spec = it->fetched == NULL ? NULL : it->fetched->stored.spec;
     it->judges = is_judged(kind, &it->a->read, err) &&
+                 (spec == NULL || strlen(spec) <= SL_STANDING_TEXT_MAX) &&
                  (read == SL_OK ||
                   sl_api_decode_model(it->a, it->fetched == NULL ? NULL : &it->fetched->model,
                                       it->request, err) == SL_OK);

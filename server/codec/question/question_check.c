@@ -106,7 +106,7 @@ place_fault(const sl_estimate_request *request, sl_error *fault)
 static sl_code
 check_question(const sl_estimate_request *request, const sl_question *question, sl_errors *err)
 {
-    sl_errors found = {0};
+    sl_errors found = {.unhinted = err->unhinted};
     const sl_code code = sl_question_check(question, &found);
     for (uint32_t i = 0; i < found.count; i++) {
         place_fault(request, &found.list[i]);
@@ -123,7 +123,7 @@ check_without_data(const sl_estimate_request *request, const sl_question *questi
     const uint64_t batch = question->workload.global_batch;
     const uint32_t most = batch < SL_PARALLEL_MAX ? (uint32_t)batch : SL_PARALLEL_MAX;
     sl_question other = *question;
-    sl_errors then = {0};
+    sl_errors then = {.unhinted = true};
 
     other.plan.data = question->plan.data < most ? most : question->plan.data + 1;
     (void)check_question(request, question, err);

@@ -44,7 +44,7 @@ try_all(const sl_standing *s, const sl_places *places, sl_errors *standing)
     bool any = false;
 
     for (uint32_t choice = 0; choice < choices; choice++) {
-        sl_errors found = {0};
+        sl_errors found = {.unhinted = any}; /* hints are those of the first that is judged */
         const bool judged = try_values(s, places, choice, &found);
         if (choice == 0 || (judged && !any))
             *standing = found;
@@ -77,7 +77,8 @@ add_new(const sl_places *places, const sl_errors *standing, sl_errors *err)
 {
     for (uint32_t i = 0; i < standing->count; i++) {
         const sl_error *const fault = &standing->list[i];
-        if (sl_has_fault(err, fault) || sl_places_touch(places, fault->pointer))
+        const bool of_request = fault->code == SL_E_RANGE || fault->code == SL_E_UNSUPPORTED;
+        if (!of_request || sl_has_fault(err, fault) || sl_places_touch(places, fault->pointer))
             continue;
         if (err->count == SL_ERRORS_MAX)
             err->dropped++;

@@ -38,6 +38,6 @@ typedef struct sl_standing {
  */
 void sl_standing_add(const sl_standing *standing, sl_errors *err);
 
-enum { SL_STANDING_TEXT_MAX = 1 << 20 };
+enum { SL_STANDING_TEXT_MAX = 64 << 10 };
 
 #endif

@@ -159,7 +159,8 @@ sl_places_add(sl_places *places, const sl_node *root, const sl_error *fault)
     const bool of_parts = sl_text_equal(part, "workload") || sl_text_equal(part, "cluster") ||
                           sl_text_equal(part, "parallelism") || sl_text_equal(part, "model");
 
-    if (*part == '\0')
+    /* A name that is longer than any of ours stands for no member. */
+    if (*part == '\0' || (*member == '\0' && strchr(fault->pointer + 1, '/') != NULL))
         return;
     if (!of_parts || is_whole_cluster(part, member))
         member[0] = '\0';

@@ -19,8 +19,9 @@ typedef enum sl_clock {
     SL_CLOCK_HIGH
 } sl_clock;
 
-/** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for
- * another recomputation of it that is not by modules. */
+/** Prices hold for every optimizer sharding of a combination that hooks modules alike
+ * (sl_slice_hooked), and after sl_evaluate_reprice for another recomputation of it that is not by
+ * modules. */
 typedef struct sl_priced {
     sl_slice slice;                     /* on the first pool */
     sl_slice others[SL_POOLS_MAX - 1];  /* ... and on those after it */

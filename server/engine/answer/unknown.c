@@ -20,7 +20,7 @@ enum { COMBINATIONS_MAX = 4096, MICRO_BATCHES = 4 };
 /* Where a walk through all values stands; each counter below its limit. */
 typedef struct walk {
     uint32_t software, attention, dropout, micro_batch, sequence; /* change the prices */
-    uint32_t recompute, zero_stage;                               /* do not */
+    uint32_t recompute, zero_stage; /* do not, but where hooks go with a stage */
 } walk;
 
 typedef struct outline {
@@ -212,20 +212,22 @@ survey_priced(survey *s, walk w)
     const sl_question *question = s->question;
     const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_WORDS : 1;
     const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
-    sl_priced priced;
-    bool fresh = true;
+    sl_priced by_hooks[2]; /* without, and with them */
+    bool known[2] = {false, false};
 
     for (w.recompute = 0; w.recompute < modes; w.recompute++)
         for (w.zero_stage = 0; w.zero_stage < stages; w.zero_stage++) {
             sl_combination combination;
             if (!combine(question, &w, &combination, &s->refused))
                 continue;
-            if (fresh)
-                sl_evaluate_price(question, &combination, SL_CLOCK_HELD, &priced);
-            else if (combination.workload.recompute != priced.slice.recompute)
-                sl_evaluate_reprice(question, combination.workload.recompute, &priced, &priced);
-            fresh = false;
-            if (sl_evaluate(question, &combination, &priced, s->scratch))
+            const bool hooked = sl_slice_hooked(combination.software, &combination.plan);
+            sl_priced *const priced = &by_hooks[hooked];
+            if (!known[hooked])
+                sl_evaluate_price(question, &combination, SL_CLOCK_HELD, priced);
+            else if (combination.workload.recompute != priced->slice.recompute)
+                sl_evaluate_reprice(question, combination.workload.recompute, priced, priced);
+            known[hooked] = true;
+            if (sl_evaluate(question, &combination, priced, s->scratch))
                 note_outline(s, &w);
             else
                 s->too_large++;

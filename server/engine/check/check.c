@@ -430,7 +430,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
                        question->model->unpriced);
     const sl_code code = sl_check_all(rules, sizeof rules / sizeof rules[0], question, err);
 
-    if (code != SL_OK && !err->terse)
+    if (code != SL_OK && !err->terse && !err->unhinted)
         sl_hints_follow(question, err);
     return code;
 }

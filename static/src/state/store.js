@@ -220,7 +220,7 @@ async function refreshAnswer(request, abort) {
 async function refreshChoices(request, abort) {
     const { sequence, ...cut } = request.parallelism;
     /* Left open, as it comes with what needs it: experts beside tensor ranks are offered too. */
-    const asked = sequence === false && !(cut.expert > 1) ? { ...request, parallelism: cut } : request;
+    const asked = sequence === false && request.workload.framework === "megatron" && !(cut.expert > 1) ? { ...request, parallelism: cut } : request;
     const got = await outcomeOf(api.postChoices(asked, abort));
     if (got === null) return;
     /* A list runs empty when the fault lies elsewhere; the way out must stay in view. Of a problem the estimate tells. */

@@ -43,10 +43,11 @@ function paintSmall(context, cells, alike, faces) {
         const pixel = pixelOf(faceColour(faces.get(value)));
         for (const at of list) {
             if (!(cells.x[at] >= 0)) continue;
-            const first = Math.round(cells.y[at] * ratio) * width + Math.round(cells.x[at] * ratio);
+            const left = Math.round(cells.x[at] * ratio);
+            const across = Math.min(side, width - left);
             for (let down = 0; down < side; down += 1) {
-                const start = first + down * width;
-                for (let column = 0; column < side; column += 1) pixels[start + column] = pixel;
+                const start = (Math.round(cells.y[at] * ratio) + down) * width + left;
+                for (let column = 0; column < across; column += 1) pixels[start + column] = pixel;
             }
         }
     }
