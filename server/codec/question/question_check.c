@@ -150,7 +150,7 @@ check_request(const sl_estimate_request *request, const sl_question *question, s
                 (unsigned long long)world, plan->tensor, plan->pipeline, plan->context);
     hint_products(world, err);
 
-    sl_errors rest = {0};
+    sl_errors rest = {.unhinted = err->unhinted};
     if (question != NULL)
         check_without_data(request, question, &rest);
     for (uint32_t i = 0; i < rest.count; i++) {
