@@ -145,6 +145,13 @@ typedef struct sl_operator {
     bool delta;      /* scan: what is remembered is corrected, not added to (gated delta net) */
 } sl_operator;
 
+/** Whether an activation multiplies one half of what it reads with a function of the other. */
+static inline bool
+sl_operator_is_gated(const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs;
+}
+
 /** What one layer keeps of a sequence while it is being extended, in elements. */
 typedef struct sl_cache {
     uint64_t per_token;       /* keys and values of a position, or the latent kept in their place */

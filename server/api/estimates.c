@@ -256,7 +256,8 @@ is_judged(sl_planned kind, const sl_estimate_request *read, const sl_errors *err
         return false;
     for (uint32_t i = 0; i < err->count; i++)
         if (strncmp(err->list[i].pointer, "/model", strlen("/model")) == 0 &&
-            strcmp(err->list[i].rule, "unknown_field") != 0)
+            (strcmp(err->list[i].rule, "unknown_field") != 0 ||
+             strncmp(err->list[i].pointer, "/model/layers", strlen("/model/layers")) == 0))
             return false;
     return kind != SL_PLANNED_COMPARISON && kind != SL_PLANNED_CHOICES;
 }

@@ -20,18 +20,25 @@ sl_refail(const sl_error *fault, sl_errors *err)
     return fault->code;
 }
 
+/* The same fault in another list; its hint may be another. */
+static const sl_error *
+find_fault(const sl_errors *err, const sl_error *fault)
+{
+    for (uint32_t i = 0; i < err->count; i++) {
+        const sl_error *const own = &err->list[i];
+        if (sl_text_equal(own->rule, fault->rule) && sl_text_equal(own->pointer, fault->pointer) &&
+            sl_text_equal(own->message, fault->message))
+            return own;
+    }
+    return NULL;
+}
+
 bool
 sl_has_fault(const sl_errors *err, const sl_error *fault)
 {
     assert(err != NULL && fault != NULL);
 
-    for (uint32_t i = 0; i < err->count; i++) {
-        const sl_error *const own = &err->list[i];
-        if (sl_text_equal(own->rule, fault->rule) && sl_text_equal(own->pointer, fault->pointer) &&
-            sl_text_equal(own->message, fault->message))
-            return true;
-    }
-    return false;
+    return find_fault(err, fault) != NULL;
 }
 
 void
@@ -40,9 +47,15 @@ sl_keep_common(sl_errors *err, const sl_errors *other)
     assert(err != NULL && other != NULL);
 
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < err->count; i++)
-        if (sl_has_fault(other, &err->list[i]))
-            err->list[kept++] = err->list[i];
+    for (uint32_t i = 0; i < err->count; i++) {
+        const sl_error *const twin = find_fault(other, &err->list[i]);
+        if (twin == NULL)
+            continue;
+        err->list[kept] = err->list[i];
+        if (!other->unhinted && !sl_text_equal(twin->hint, err->list[kept].hint))
+            err->list[kept].hint[0] = '\0';
+        kept++;
+    }
     err->count = kept;
 }
 

@@ -25,7 +25,8 @@ sl_code sl_refail(const sl_error *fault, sl_errors *err);
 /** Whether the list has the fault, in the same words. */
 bool sl_has_fault(const sl_errors *err, const sl_error *fault);
 
-/** Takes out what is not in the other list as well. */
+/** Takes out what is not in the other list as well, and hints that it, where hints were looked for,
+ * has otherwise. */
 void sl_keep_common(sl_errors *err, const sl_errors *other);
 
 /** Appends faults, at least one, found inside a document that the request only names: at `pointer`,

@@ -490,6 +490,27 @@ hooks_of_every_module_take_the_host_in_every_pass(void)
                    2.0 * (modules + 16.0 * 4.0) * 5.0 * 1e-3, 1e-9, "with an adapter a block");
 }
 
+/* Where the stage is open, 3 counts beside the others on one rank, too, where without hooks all are
+ * one: the slowest, it ends the interval. */
+static void
+an_open_stage_counts_hooks_on_one_rank(void)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+
+    software.host_operator_s = 1e-3;
+    software.module_operators = 50.0;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    cluster.accelerators_per_node = 1;
+    q.workload.global_batch = q.plan.data = 1;
+    q.plan.zero_stage = 1;
+    const double bare_high_s = sl_fixture_answer(&q)->step_high_s;
+    q.plan.zero_stage = 3;
+    const double hooked_s = sl_fixture_answer(&q)->time.step_s;
+    CU_ASSERT(hooked_s > bare_high_s);
+    q.unknown = SL_UNKNOWN_ZERO_STAGE;
+    CU_ASSERT(sl_fixture_answer(&q)->step_high_s >= hooked_s);
+}
+
 /* What reaches a tenth of the bandwidth composed of passes reaches 0.35 as PyTorch's LayerNorm. */
 static void
 a_layer_norm_is_one_kernel(void)
@@ -560,6 +581,7 @@ static const sl_case cases[] = {
     SL_CASE(widths_that_tensor_cores_do_not_like_are_named),
     SL_CASE(eager_code_issues_what_it_composes_of_passes),
     SL_CASE(hooks_of_every_module_take_the_host_in_every_pass),
+    SL_CASE(an_open_stage_counts_hooks_on_one_rank),
     SL_CASE(a_layer_norm_is_one_kernel),
     SL_CASE(products_of_their_own_are_issued_one_by_one),
     SL_CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),

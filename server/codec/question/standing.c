@@ -44,7 +44,8 @@ try_all(const sl_standing *s, const sl_places *places, sl_errors *standing)
     bool any = false;
 
     for (uint32_t choice = 0; choice < choices; choice++) {
-        sl_errors found = {.unhinted = any}; /* hints are those of the first that is judged */
+        /* Hints are those of the first that is judged, as far as those of the last are the same. */
+        sl_errors found = {.unhinted = any && choice + 1 < choices};
         const bool judged = try_values(s, places, choice, &found);
         if (choice == 0 || (judged && !any))
             *standing = found;

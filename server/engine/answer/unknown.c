@@ -147,11 +147,13 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     if (is_unknown(question, SL_UNKNOWN_SEQUENCE) && asked.plan.sequence &&
         !software->splits_sequence)
         return false;
-    /* A single rank has nothing to split: the second value would be the first again. */
+    /* A single rank has nothing to split: the second value would be the first again, but where
+     * hooks slow it all the same. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&
          is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
         (asked.plan.zero_stage > least_stage(asked.workload.framework) &&
-         asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
+         asked.plan.data * asked.plan.context == 1 && !sl_slice_hooked(software, &asked.plan) &&
+         is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
     sl_errors_begin(&found, refused->count > 0);

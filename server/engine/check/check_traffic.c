@@ -85,10 +85,8 @@ check_activation_inputs(const sl_question *question, sl_errors *err)
     if (!question->workload.fp8.activation_inputs)
         return SL_OK;
     for (uint32_t k = 0; k < model->kind_count; k++)
-        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
-            const sl_operator *op = &model->kinds[k].operators[i];
-            gated |= op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs;
-        }
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            gated |= sl_operator_is_gated(&model->kinds[k].operators[i]);
     if (gated && question->workload.framework == SL_FRAMEWORK_MEGATRON)
         return SL_OK;
     const sl_code code =

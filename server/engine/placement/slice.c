@@ -536,7 +536,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         if (op->shares_input)
             return 0.0;
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
-        const bool gated = op->inputs > op->outputs;
+        const bool gated = sl_operator_is_gated(op);
         const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
         const double read =
             op->rectified ? 0.0 : (gated ? slice->gated_bytes : e) * (double)op->inputs;

@@ -51,7 +51,7 @@ composed_of(const sl_slice *slice, const sl_operator *op)
             return (issued){norm_forward, norm_backward};
         if (op->kind == SL_OPERATOR_ROTARY)
             return (issued){rotary_forward, rotary_backward};
-        if (op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs)
+        if (sl_operator_is_gated(op))
             return (issued){gate_forward, gate_backward};
         if (op->kind == SL_OPERATOR_ACTIVATION && op->composed)
             return (issued){gelu_forward, gelu_backward};

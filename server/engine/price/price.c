@@ -374,7 +374,7 @@ price_scan(const sl_pricing *p, const sl_operator *op)
 static void
 price_activation(const sl_pricing *p, const sl_operator *op)
 {
-    const bool gated = op->inputs > op->outputs;
+    const bool gated = sl_operator_is_gated(op);
     double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
     double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
 

@@ -1,4 +1,5 @@
-/* One unit of a search: all plans that share sizes, prices and batch, gone through in order. */
+/* One unit of a search: all plans that share sizes and batch, and prices but for their ends,
+ * recomputation and hooks, gone through in order. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>

@@ -149,6 +149,7 @@ function workOn(columns, kinds, lanes) {
         last.picture.pixels.fill(0);
         return last;
     }
+    if (worked.size > 3) worked.clear(); /* of what is no longer drawn */
     const work = { columns, kinds, runs: runsFor(columns, kinds), picture: pictureOf(columns, lanes) };
     worked.set(lanes, work);
     return work;
