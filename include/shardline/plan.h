@@ -268,7 +268,9 @@ typedef struct sl_workload {
     sl_layout layout;
     sl_adapter adapter;
     sl_offload offload;
-    bool on_deepspeed; /* not asked: what the release at hand says (sl_software) */
+    /* Not asked: what the release at hand says (sl_software). */
+    bool on_deepspeed;
+    bool own_bf16;
 } sl_workload;
 
 enum { SL_HOST_RUNS_MAX = 4 };

@@ -342,10 +342,10 @@ profiles_of_a_framework_stand_together(void)
     CU_ASSERT_PTR_NULL(sl_catalog_software(catalog, "dp", &count));
     CU_ASSERT_EQUAL(count, 0);
     const sl_software *const named = sl_catalog_software(catalog, "deepspeed", &count);
-    CU_ASSERT_EQUAL_FATAL(count, 3);
-    CU_ASSERT_STRING_EQUAL(named[2].name, "internlm-2023");
+    CU_ASSERT_EQUAL_FATAL(count, 4);
+    CU_ASSERT_STRING_EQUAL(named[3].name, "internlm-2023");
     CU_ASSERT_PTR_EQUAL(sl_catalog_open_software(catalog, "deepspeed", &count), named);
-    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT_EQUAL(count, 2);
     for (uint32_t i = 0; i < count; i++)
         CU_ASSERT_FALSE(named[i].named_only);
 }

@@ -96,7 +96,70 @@ gradients_in_bf16_are_made_beside_their_sums(void)
                    1e-12, "sums are sent, as Megatron's are");
 }
 
+/* What goes over the data ranks of one group, and how. */
+static const sl_communication *
+sent_of(const sl_estimate *answer, sl_term_id id)
+{
+    for (uint32_t i = 0; i < answer->time.communication_count; i++)
+        if (answer->time.communication[i].what == id)
+            return &answer->time.communication[i];
+    CU_FAIL_FATAL("nothing of that kind is sent");
+    return NULL;
+}
+
+/* DeepSpeed's bf16_optimizer.py: 2 + 2 + 4 whole, 4 + 8 divided; sums are added up whole, updated
+ * weights gathered. */
+static void
+bf16_without_zero_divides_masters_where_the_release_does(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+    const double n = sl_fixture_llama_all();
+
+    software.on_deepspeed = false;
+    software.own_bf16 = true;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 0;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 2.0 * n, 1e-8, "whole");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 6.0 * n, 1e-8, "made and added up");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 4.0 * n / REPLICAS, 1e-8,
+                   "divided");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n / REPLICAS, 1e-8,
+                   "divided");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_REDUCE_BUFFERS), 0.0);
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(sl_fixture_has_note(answer, "bf16_optimizer"));
+    CU_ASSERT_EQUAL(sent_of(answer, SL_TERM_GRADIENTS_SENT)->collective, SL_COLLECTIVE_ALL_REDUCE);
+    sl_expect_near(sent_of(answer, SL_TERM_GRADIENTS_SENT)->bytes_per_step, 4.0 * n, 1e-8, "sums");
+    sl_expect_near(sent_of(answer, SL_TERM_PARAMETERS_SENT)->bytes_per_step, 2.0 * n, 1e-8, "weights");
+
+    software.own_bf16 = false;
+    answer = sl_fixture_answer(&q);
+    rank = &answer->memory.ranks[0];
+    CU_ASSERT_FALSE(sl_fixture_has_note(answer, "bf16_optimizer"));
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 1e-8, "replicas");
+
+    software.own_bf16 = true;
+    q.workload.precision = SL_PRECISION_FP16;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "bf16_optimizer"));
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 1e-8, "fp16");
+}
+
+/* BLOOM's own launch says stage 0 in bf16, whose optimizer divides by itself. */
+static void
+megatron_on_the_engine_needs_no_stage_in_bf16(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+
+    software.own_bf16 = true;
+    const uint64_t one = answer_rank(&q)->peak_reserved_bytes;
+    q.plan.zero_stage = 0;
+    CU_ASSERT_EQUAL(answer_rank(&q)->peak_reserved_bytes, one);
+}
+
 static const sl_case cases[] = {
+    SL_CASE(bf16_without_zero_divides_masters_where_the_release_does),
+    SL_CASE(megatron_on_the_engine_needs_no_stage_in_bf16),
     SL_CASE(gradients_in_fp16_have_no_copy_at_rest),
     SL_CASE(a_step_in_fp16_flattens_and_casts),
     SL_CASE(gradients_in_bf16_are_made_beside_their_sums),

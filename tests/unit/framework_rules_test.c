@@ -161,22 +161,7 @@ transformer_engine_multiplies_whole_blocks_of_tokens(void)
     expect_fault(&q, "/workload/sequence_length", "not_aligned", "1024, or precision bf16");
 }
 
-/* What it has instead of stage 0 in bf16 is not counted, and that is said. */
-static void
-deepspeeds_own_optimizer_in_bf16_is_told(void)
-{
-    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED);
-
-    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "bf16_optimizer"));
-    q.plan.zero_stage = 1;
-    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "bf16_optimizer"));
-    q.plan.zero_stage = 0;
-    q.workload.precision = SL_PRECISION_FP16;
-    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "bf16_optimizer"));
-}
-
 static const sl_case cases[] = {
-    SL_CASE(deepspeeds_own_optimizer_in_bf16_is_told),
     SL_CASE(deepspeed_runs_1f1b_alone),
     SL_CASE(megatron_deals_experts_beside_tensor_ranks_along_the_sequence),
     SL_CASE(torchtitan_cuts_no_key_value_head),

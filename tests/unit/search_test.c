@@ -229,12 +229,23 @@ ask_best(const sl_search_request *request)
 static void
 a_point_is_what_its_question_answers(void)
 {
-    static const uint64_t four[] = {4}, balanced[] = {SL_SEARCH_LAYOUT_BALANCED};
+    static const uint64_t four[] = {4}, balanced[] = {SL_SEARCH_LAYOUT_BALANCED},
+                          stages[] = {0, 1};
     sl_question q = sl_small_question(&cluster, &software);
     sl_search_request request = sl_request_of(&q);
     sl_dense_spec spec = sl_fixture_llama();
 
     (void)ask_front(&request);
+    software.on_deepspeed = true; /* which a release says of a workload */
+    (void)ask_front(&request);
+    software.on_deepspeed = false;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED; /* bytes a parameter go by the stage */
+    software.own_bf16 = true;
+    sl_set_values(&request, SL_DIMENSION_ZERO_STAGE, 2, stages);
+    (void)ask_front(&request);
+    software.own_bf16 = false;
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    request = sl_request_of(&q);
     spec.vocabulary = 512000; /* a head as heavy as several blocks */
     q.model = sl_fixture_model(&spec);
     sl_set_values(&request, SL_DIMENSION_PIPELINE, 1, four);

@@ -348,7 +348,8 @@ element_bytes(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
     const bool low = matrix && sl_slice_weight_may_be_low(tensor->tensor);
     const sl_elements one = {.all = 1.0, .matrices = matrix ? 1.0 : 0.0, .low = low ? 1.0 : 0.0};
 
-    return sl_states_layout(&sharding->question->workload, &one).parameter_bytes;
+    return sl_states_layout(&sharding->question->workload, &sharding->question->plan, &one)
+        .parameter_bytes;
 }
 
 static void

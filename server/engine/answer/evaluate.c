@@ -22,6 +22,17 @@ prices_of_pool(sl_priced *priced, const sl_model *model, uint32_t pool)
     return &priced->prices[(size_t)pool * model->kind_count];
 }
 
+sl_combination
+sl_evaluate_combination(const sl_software *software, const sl_workload *workload,
+                        const sl_plan *plan)
+{
+    sl_combination out = {software, *workload, *plan};
+
+    out.workload.on_deepspeed = software->on_deepspeed;
+    out.workload.own_bf16 = software->own_bf16;
+    return out;
+}
+
 /* Not the whole struct: few models have as many kinds as there is room for. */
 static void
 copy_priced(const sl_priced *from, uint32_t pools, uint32_t kinds, sl_priced *out)

@@ -11,6 +11,11 @@ typedef struct sl_combination {
     sl_plan plan;
 } sl_combination;
 
+/** Of a question whose fields are all known, under a release: what that says of the workload is said
+ * in it. */
+sl_combination sl_evaluate_combination(const sl_software *software, const sl_workload *workload,
+                                       const sl_plan *plan);
+
 /** The clock that kernels are priced at. */
 typedef enum sl_clock {
     SL_CLOCK_COOL, /* of short runs, which the laws come from */

@@ -163,14 +163,13 @@ note_mechanism(sl_estimate *out)
             out, true, "deepspeed_memory_unvalidated",
             "buffers of deepspeed are its defaults (buckets of 5e8, at most 1e9 live elements); "
             "no complete measured run decides them");
-    if (framework == SL_FRAMEWORK_DEEPSPEED && out->workload.precision == SL_PRECISION_BF16 &&
-        out->plan.zero_stage == 0 && out->plan.data > 1 && !sl_adapter_on(&out->workload.adapter))
+    if (sl_states_own_bf16(&out->workload, &out->plan))
         sl_note_add(
-            out, true, "bf16_optimizer",
-            "in bf16 without ZeRO deepspeed takes its BF16_Optimizer, which divides masters and "
-            "moments over the replicas and keeps a sum of gradients in fp32: 8 bytes a parameter "
-            "and 12 shared, where 16 and the lists of an update are counted here, too much with "
-            "more than one replica; zero_stage 1 is near");
+            out, false, "bf16_optimizer",
+            "in bf16 without ZeRO DeepSpeed takes its BF16_Optimizer, which divides masters and "
+            "moments over the data ranks and keeps a sum of gradients in fp32: 8 bytes a "
+            "parameter and 12 shared. Releases since 0.17.6 hold all 16 on every rank instead "
+            "(software deepspeed-0.18)");
     if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
         sl_note_add(
             out, false, "op_sac_policy",

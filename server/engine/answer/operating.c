@@ -21,8 +21,8 @@ checkpoint_bytes(const sl_memory_case *c)
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_layout layout;
-        const sl_elements trained =
-            sl_states_trained(c->workload, &sl_holding_of(c->holdings, r)->elements, &layout);
+        const sl_elements trained = sl_states_trained(
+            c->workload, c->plan, &sl_holding_of(c->holdings, r)->elements, &layout);
         const double each = layout.parameter_bytes + layout.master_bytes + layout.optimizer_bytes;
         bytes += each * (cut * (trained.all - trained.routed) + experts * trained.routed);
     }

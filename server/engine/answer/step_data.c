@@ -26,8 +26,8 @@ sl_step_data_rounds(const sl_memory_case *c)
     return (sl_data_rounds){
         .reduces = each && c->plan->data * c->plan->context > 1 ? m : 1.0,
         .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : starts)
-                   : c->plan->zero_stage >= 1 ? 1.0
-                                              : 0.0,
+                   : sl_states_divides_masters(c->workload, c->plan) ? 1.0
+                                                                     : 0.0,
         .starts = divided ? starts : 1.0,
     };
 }
@@ -43,19 +43,19 @@ find_groups(const sl_memory_case *c, sl_data_groups *out)
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
     const bool has_experts = c->question->model->experts > 0;
     const uint64_t alike = has_experts ? shard * plan->tensor / spread : 1;
-    const bool sharded = plan->zero_stage >= 1;
+    const bool whole = !sl_states_divides_masters(c->workload, plan);
 
     out->shard = sl_group_of(cluster, shard, strides.replica);
     out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
                              : sl_group_of(cluster, 1, 1);
     out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
     out->rounds = sl_step_data_rounds(c);
-    out->reduce = sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
+    out->reduce = plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
     out->owners = sl_states_has_owners(c->software, plan);
-    assert(sharded || out->rounds.gathers == 0.0); /* else one way would not do for both */
-    sl_transfer_prepare(cluster, &out->shard, !sharded, &out->dense);
+    assert(!whole || out->rounds.gathers == 0.0); /* else one way would not do for both */
+    sl_transfer_prepare(cluster, &out->shard, whole, &out->dense);
     if (has_experts)
-        sl_transfer_prepare(cluster, &out->experts, !sharded, &out->routed);
+        sl_transfer_prepare(cluster, &out->experts, whole, &out->routed);
 }
 
 sl_data_groups
@@ -263,16 +263,17 @@ reduce_all_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collectiv
             sl_lists_reduce_s(c, lists.reduced, groups->shard.ranks, bytes));
 }
 
-/* Groups whose gradients are summed up whole: some courses draw stage 2 so. */
-static sl_data_groups
-summed_whole(const sl_memory_case *c, const sl_data_groups *groups)
+/* The same of gradients that are summed up whole where parameters are gathered. */
+static double
+reduce_whole_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_holding *holding,
+               double pieces, double routed, double bytes)
 {
     sl_data_groups whole = *groups;
 
     sl_transfer_prepare(c->cluster, &whole.shard, true, &whole.dense);
     if (c->question->model->experts > 0)
         sl_transfer_prepare(c->cluster, &whole.experts, true, &whole.routed);
-    return whole;
+    return reduce_all_s(c, &whole, SL_COLLECTIVE_ALL_REDUCE, holding, pieces, routed, bytes);
 }
 
 /* What travels, and of that what lies under nothing. */
@@ -305,13 +306,12 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
-        reduce_all_s(c, groups, groups->reduce, holding, edges.reduces, routed, reduce_bytes);
+        sl_states_own_bf16(c->workload, c->plan)
+            ? reduce_whole_s(c, groups, holding, edges.reduces, routed, reduce_bytes)
+            : reduce_all_s(c, groups, groups->reduce, holding, edges.reduces, routed, reduce_bytes);
     d->all_reduce_s = 0.0;
-    if (c->explained && c->plan->zero_stage == 2) {
-        const sl_data_groups whole = summed_whole(c, groups);
-        d->all_reduce_s = reduce_all_s(c, &whole, SL_COLLECTIVE_ALL_REDUCE, holding, edges.reduces,
-                                       routed, reduce_bytes);
-    }
+    if (c->explained && c->plan->zero_stage == 2) /* some courses draw it so */
+        d->all_reduce_s = reduce_whole_s(c, groups, holding, edges.reduces, routed, reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d->replica_bytes = rounds.reduces * part;

@@ -126,7 +126,8 @@ sl_data_flow
 sl_step_data_flow(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_time *data)
 {
     const sl_software *software = c->software;
-    const bool beside = software->overlap_gradient_reduce && !data->whole;
+    const bool beside = software->overlap_gradient_reduce && !data->whole &&
+                        !sl_states_reduces_after(c->workload, c->plan);
     const bool network = groups->shard.level == SL_LEVEL_NETWORK;
     const bool units = sl_states_gathers_units(c->workload, c->plan);
 

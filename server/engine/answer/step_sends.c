@@ -71,7 +71,7 @@ sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
 
     assert(embedding->tensor_count >= 1);
     const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
-    const sl_layout layout = sl_states_layout(c->workload, &table);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &table);
     *bytes = table.all * sl_states_summed_bytes(&layout);
     return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }

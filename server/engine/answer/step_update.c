@@ -73,7 +73,7 @@ sl_shared_update
 sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
 {
     sl_layout layout;
-    const sl_elements trained = sl_states_trained(c->workload, elements, &layout);
+    const sl_elements trained = sl_states_trained(c->workload, c->plan, elements, &layout);
     const double stays = 1.0 - sl_states_away(c->workload);
     const sweep of = device_sweep(c, &trained, &layout, c->slice->accelerator->memory_bytes_per_s);
     const bool sums = c->workload->framework == SL_FRAMEWORK_MEGATRON;
@@ -175,7 +175,8 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, const do
     const bool frozen = sl_adapter_on(&c->workload->adapter);
     sl_layout adapters;
     const sl_elements trained =
-        frozen ? sl_states_trained(c->workload, &most->elements, &adapters) : most->elements;
+        frozen ? sl_states_trained(c->workload, c->plan, &most->elements, &adapters)
+               : most->elements;
     const sl_layout layout = frozen ? adapters : most->layouts.all;
 
     if (c->workload->offload.optimizer) {

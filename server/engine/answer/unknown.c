@@ -162,7 +162,7 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
             *refused = found;
         return false;
     }
-    *out = (sl_combination){software, asked.workload, asked.plan};
+    *out = sl_evaluate_combination(software, &asked.workload, &asked.plan);
     return true;
 }
 

@@ -61,7 +61,7 @@ sl_memory_floor_bytes(const sl_memory_case *c, const sl_elements *model)
 {
     const double share = (double)sl_schedule_copies(c->plan) / c->plan->pipeline;
     const sl_elements mean = sl_states_part(model, share);
-    const sl_layouts layouts = sl_states_layouts(c->workload, &mean);
+    const sl_layouts layouts = sl_states_layouts(c->workload, c->plan, &mean);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const sl_rank_bytes b = {.elements = &mean, .layouts = &layouts, .shards = &shards};
     const sl_rank_outside outside = sl_rank_outside_of(c->plan);

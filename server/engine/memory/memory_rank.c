@@ -230,11 +230,13 @@ phase_bytes(const sl_rank_phase *p)
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
- * is reduced; Megatron and DDP keep theirs in buffers. */
+ * is reduced; Megatron and DDP keep theirs in buffers, and what BF16_Optimizer adds up and what it
+ * adds to are set to zero. */
 static bool
 gradients_persist(const sl_memory_case *c)
 {
     return c->workload->framework == SL_FRAMEWORK_MEGATRON || c->software->gradients_stay ||
+           sl_states_own_bf16(c->workload, c->plan) ||
            (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
            (sl_plan_microbatches(c->workload, c->plan) > 1 &&
             !sl_states_wait(c->workload, c->plan));
@@ -248,7 +250,7 @@ waiting_gradients(const sl_memory_case *c, const sl_rank_bytes *b)
 
     if (!sl_states_wait(c->workload, c->plan))
         return 0.0;
-    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+    const sl_elements own = sl_states_trained(c->workload, c->plan, b->elements, &layout);
     return own.all * sl_states_waiting_bytes(c->workload, &layout);
 }
 
@@ -310,7 +312,7 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
     if (c->software->step_lists <= 0.0 || workload->optimizer != SL_OPTIMIZER_ADAMW ||
         workload->optimizer_in_backward)
         return 0.0;
-    const sl_elements own = sl_states_trained(workload, b->elements, &layout);
+    const sl_elements own = sl_states_trained(workload, c->plan, b->elements, &layout);
     return (1.0 - sl_states_away(workload)) * c->software->step_lists *
            sl_states_moment_bytes(&layout) * sl_states_at_rest(&own, &b->shards->optimizer);
 }

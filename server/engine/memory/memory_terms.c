@@ -129,7 +129,7 @@ static void
 add_buckets(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 {
     sl_layout layout;
-    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+    const sl_elements own = sl_states_trained(c->workload, c->plan, b->elements, &layout);
 
     ADD_TERM(to, SL_TERM_GRADIENT_BUCKETS, own.all * layout.gradient_bytes, {"parameters", own.all},
              {"bytes_per_parameter", layout.gradient_bytes});
@@ -168,7 +168,8 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
              {"unreduced_bytes", reduced - p->gradients});
     add_optimizer(c, b, to);
     if (frozen)
-        ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(c->workload, b->elements, shards),
+        ADD_TERM(to, SL_TERM_ADAPTERS,
+                 sl_states_adapter_bytes(c->workload, c->plan, b->elements, shards),
                  {"parameters", b->elements->adapters}, {"frozen", b->elements->frozen_adapters},
                  {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
                  {"shards", shards->optimizer.dense},
@@ -211,7 +212,7 @@ add_step_lists(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_ph
 
     if (p->lists <= 0.0)
         return;
-    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+    const sl_elements own = sl_states_trained(c->workload, c->plan, b->elements, &layout);
     ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
              {"parameters", own.all}, {"bytes_per_parameter", sl_states_moment_bytes(&layout)},
              {"shards", degree->dense}, {"routed_parameters", own.routed},

@@ -39,10 +39,10 @@ add_optimizer(const sl_workload *workload, const sl_plan *plan, const sl_element
               sl_offloaded *to)
 {
     const sl_shards shards = sl_states_shards(workload, plan);
-    const sl_layouts layouts = sl_states_layouts(workload, elements);
+    const sl_layouts layouts = sl_states_layouts(workload, plan, elements);
     const double away = sl_states_away(workload);
     sl_layout layout;
-    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+    const sl_elements trained = sl_states_trained(workload, plan, elements, &layout);
     const double own = away * sl_states_at_rest(&trained, &shards.optimizer);
     const double states =
         sl_adapter_on(&workload->adapter)
@@ -63,7 +63,7 @@ add_parameters(const sl_workload *workload, const sl_plan *plan, const sl_elemen
                sl_offloaded *to)
 {
     const sl_shards shards = sl_states_shards(workload, plan);
-    const sl_layouts layouts = sl_states_layouts(workload, elements);
+    const sl_layouts layouts = sl_states_layouts(workload, plan, elements);
     const bool disks = workload->offload.parameters_on_nvme;
     const double own = sl_states_at_rest(elements, &shards.parameters);
     const double kept = disks ? sl_smaller(own, parameter_elements_in_host) : own;
@@ -110,7 +110,7 @@ sl_offload_step(const sl_question *question, const sl_workload *workload, const 
     const double link = cluster->accelerator.host_bytes_per_s;
     const sl_shards shards = sl_states_shards(workload, plan);
     sl_layout layout;
-    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+    const sl_elements trained = sl_states_trained(workload, plan, elements, &layout);
     const double own = sl_states_away(workload) * sl_states_at_rest(&trained, &shards.optimizer);
     /* Megatron's are cast for the host's copy before they go. */
     const double sent = workload->framework == SL_FRAMEWORK_MEGATRON
@@ -137,7 +137,7 @@ sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload, const
         return 0.0;
 
     const sl_shards shards = sl_states_shards(workload, plan);
-    const sl_layout layout = sl_states_layout(workload, elements);
+    const sl_layout layout = sl_states_layout(workload, plan, elements);
     return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
 }
 

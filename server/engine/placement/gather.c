@@ -154,7 +154,7 @@ static void
 measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const sl_shards shards = c->holdings->shards;
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
     const double head = head_elements(c, stage, u);
@@ -197,7 +197,7 @@ static void
 measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const sl_shards shards = c->holdings->shards;
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
     const double width = sl_states_reduce_bytes(c->workload, &layout);
@@ -239,7 +239,7 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
 {
     const double matrix = largest_matrix(c, stage);
     const sl_elements elements = {.all = u->all};
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const double element = c->slice->element_bytes;
 
     const double width = sl_states_reduce_bytes(c->workload, &layout);
@@ -267,7 +267,7 @@ static void
 measure_engine(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const double summed = sl_states_reduce_bytes(c->workload, &layout);
     const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
     const bool alone = (double)c->plan->data * c->plan->context == 1.0;
@@ -285,7 +285,7 @@ static void
 measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
-    const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
+    const double gradient = sl_states_layout(c->workload, c->plan, &elements).gradient_bytes;
 
     out->stepped_head = gradient * head_elements(c, stage, u);
     out->stepped_root = gradient * u->root_made;

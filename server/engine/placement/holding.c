@@ -43,6 +43,18 @@ pad(const sl_model *model, uint32_t ranks, const sl_slice *slice, const sl_kind_
     out->padded = *degree;
 }
 
+static void
+lay_out(const sl_workload *workload, const sl_plan *plan, sl_holdings *out)
+{
+    const bool alike = sl_states_alike(workload);
+
+    out->own_bf16 = sl_states_own_bf16(workload, plan);
+    for (uint32_t i = 0; i <= out->of[plan->pipeline - 1]; i++)
+        out->list[i].layouts = alike && i > 0
+                                   ? out->list[0].layouts
+                                   : sl_states_layouts(workload, plan, &out->list[i].elements);
+}
+
 void
 sl_hold_shards(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
                const sl_slice *slice, const sl_kind_price *prices, sl_holdings *out)
@@ -51,6 +63,8 @@ sl_hold_shards(const sl_model *model, const sl_workload *workload, const sl_plan
     static const sl_degree even = {0.0, 0.0};
 
     out->shards = sl_states_shards(workload, plan);
+    if (out->own_bf16 != sl_states_own_bf16(workload, plan))
+        lay_out(workload, plan, out);
     const sl_degree *degree =
         workload->framework == SL_FRAMEWORK_FSDP2 ? &out->shards.parameters : &even;
     if (degree->dense != out->padded.dense || degree->routed != out->padded.routed)
@@ -61,7 +75,6 @@ void
 sl_hold(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
         const sl_slice *slice, const sl_kind_price *prices, sl_holdings *out)
 {
-    const bool alike = sl_states_alike(workload);
     uint32_t count = 0;
 
     assert(plan->pipeline >= 1 && plan->pipeline <= SL_PIPELINE_MAX);
@@ -71,12 +84,11 @@ sl_hold(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
             sl_holding *one = &out->list[count++];
             sl_schedule_stage(model, plan, &out->cut, r, &one->stage);
             one->elements = sl_states_stage(model, prices, &one->stage);
-            one->layouts =
-                alike && r > 0 ? out->list[0].layouts : sl_states_layouts(workload, &one->elements);
         }
         out->of[r] = (uint8_t)(count - 1);
         out->list[count - 1].end_rank = r + 1;
     }
+    lay_out(workload, plan, out);
     out->padded = (sl_degree){0.0, 0.0}; /* as sl_states_stage leaves them */
     sl_hold_shards(model, workload, plan, slice, prices, out);
 }

@@ -50,7 +50,7 @@ void
 sl_lent_measure(const sl_memory_case *c, double elements, sl_gathered *out)
 {
     const sl_elements all = {.all = elements};
-    const sl_layout own = sl_states_layout(c->workload, &all);
+    const sl_layout own = sl_states_layout(c->workload, c->plan, &all);
     const bool again = sl_plan_microbatches(c->workload, c->plan) > 1;
 
     if (c->lent == NULL) {

@@ -96,16 +96,31 @@ sl_states_made_gradient_bytes(const sl_workload *workload)
     return sums_fp16(workload) && !workload->on_deepspeed && !wide ? 4.0 : 0.0;
 }
 
-/* What the framework keeps of parameters that train. */
+bool
+sl_states_own_bf16(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->own_bf16 && plan->zero_stage == 0 &&
+           sl_precision_kept_bytes(workload->precision) < 4.0 &&
+           workload->precision != SL_PRECISION_FP16 && !sl_adapter_on(&workload->adapter);
+}
+
+bool
+sl_states_divides_masters(const sl_workload *workload, const sl_plan *plan)
+{
+    return plan->zero_stage >= 1 || sl_states_own_bf16(workload, plan);
+}
+
+/* What the framework keeps of parameters that train; summed_apart: gradients made in 16 bits are
+ * added up in others. */
 static sl_layout
-framework_layout(const sl_workload *workload, const sl_elements *elements)
+framework_layout(const sl_workload *workload, bool summed_apart, const sl_elements *elements)
 {
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
     const bool summed_half = sums_fp16(workload) || (megatron && workload->reduce == SL_WIRE_BF16);
-    const bool made_and_summed = workload->on_deepspeed && megatron && half;
-    const double own = summed_half || (deepspeed && half) ? 2.0 : made_and_summed ? 6.0 : 4.0;
+    const bool made_and_summed = (workload->on_deepspeed && megatron && half) || summed_apart;
+    const double own = summed_half ? 2.0 : made_and_summed ? 6.0 : deepspeed && half ? 2.0 : 4.0;
 
     return (sl_layout){
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
@@ -171,9 +186,9 @@ override_states(const sl_layout *asked, sl_layout *layout)
 }
 
 sl_layout
-sl_states_layout(const sl_workload *workload, const sl_elements *elements)
+sl_states_layout(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    sl_layout layout = framework_layout(workload, elements);
+    sl_layout layout = framework_layout(workload, sl_states_own_bf16(workload, plan), elements);
 
     if (sl_adapter_on(&workload->adapter))
         layout = (sl_layout){.parameter_bytes = base_bytes(workload, elements)};
@@ -279,15 +294,16 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
     return (sl_shards){
         .parameters = sl_states_divides_parameters(workload, plan) ? divided : whole,
         .gradients = plan->zero_stage >= 2 ? divided : whole,
-        .optimizer = plan->zero_stage >= 1 ? divided : whole,
+        .optimizer = sl_states_divides_masters(workload, plan) ? divided : whole,
     };
 }
 
 sl_elements
-sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_layout *layout)
+sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements,
+                  sl_layout *layout)
 {
     if (!sl_adapter_on(&workload->adapter)) {
-        *layout = sl_states_layout(workload, elements);
+        *layout = sl_states_layout(workload, plan, elements);
         return *elements;
     }
 
@@ -297,7 +313,7 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
      * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
                                    workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
-        *layout = framework_layout(workload, &own);
+        *layout = framework_layout(workload, false, &own);
         override_states(&workload->layout, layout);
         return own;
     }
@@ -325,13 +341,13 @@ sl_states_away(const sl_workload *workload)
 }
 
 double
-sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
-                        const sl_shards *shards)
+sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
+                        const sl_elements *elements, const sl_shards *shards)
 {
     const double stays = 1.0 - sl_states_away(workload);
     const bool sent = stays < 1.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
     sl_layout layout;
-    const sl_elements own = sl_states_trained(workload, elements, &layout);
+    const sl_elements own = sl_states_trained(workload, plan, elements, &layout);
 
     return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
                shards->parameters.dense +
@@ -343,7 +359,8 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
 bool
 sl_states_engine(const sl_workload *workload, const sl_plan *plan)
 {
-    return workload->on_deepspeed && plan->zero_stage == 1 && !workload->offload.optimizer &&
+    return workload->on_deepspeed && plan->zero_stage <= 1 &&
+           sl_states_divides_masters(workload, plan) && !workload->offload.optimizer &&
            !sl_adapter_on(&workload->adapter);
 }
 
@@ -374,6 +391,8 @@ sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout)
 bool
 sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan)
 {
+    if (workload->framework == SL_FRAMEWORK_DEEPSPEED)
+        return plan->zero_stage == 0;
     return workload->framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1 &&
            sl_states_wait(workload, plan);
 }
@@ -422,16 +441,16 @@ dense_of(const sl_elements *e)
 }
 
 sl_layouts
-sl_states_layouts(const sl_workload *workload, const sl_elements *elements)
+sl_states_layouts(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    const sl_layout all = sl_states_layout(workload, elements);
+    const sl_layout all = sl_states_layout(workload, plan, elements);
 
     if (elements->routed <= 0.0)
         return (sl_layouts){all, all, all};
     const sl_elements dense = dense_of(elements);
     const sl_elements routed = routed_of(elements);
-    return (sl_layouts){all, sl_states_layout(workload, &dense),
-                        sl_states_layout(workload, &routed)};
+    return (sl_layouts){all, sl_states_layout(workload, plan, &dense),
+                        sl_states_layout(workload, plan, &routed)};
 }
 
 static double

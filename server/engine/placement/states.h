@@ -35,7 +35,7 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  *              on DeepSpeed's engine  bf16  2 + 6 + 4 + 8 (made in 16 bits, added up in 32);
  *              fp16  2 + 2 + 4 + 8
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
- *   DeepSpeed  16 bit  2 + 2 + 4 + 8
+ *   DeepSpeed  16 bit  2 + 2 + 4 + 8;  by its BF16_Optimizer  2 + 6 + 4 + 8
  *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
  * Of a frozen base: its parameters alone; overrides of the rest are of what trains beside it.
  * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
@@ -46,7 +46,8 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  * Source: Megatron-LM docs dist_optimizer.md; PyTorch AMP and FSDP docs; Rajbhandari 2020;
  * bitsandbytes, torchao; Shazeer 2018.
  */
-sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
+sl_layout sl_states_layout(const sl_workload *workload, const sl_plan *plan,
+                           const sl_elements *elements);
 
 /** Of a frozen base, bytes per weight of linear layers that are divided and gathered with it. */
 double sl_states_base_bytes(const sl_workload *workload);
@@ -110,6 +111,19 @@ typedef struct sl_shards {
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
+/**
+ * Whether bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer, as a release has it: weights and
+ * gradients in 16 bits whole, a sum of gradients in 32 bits whole, masters and moments divided over
+ * the data ranks. Sums are added up over the ranks whole, and updated weights gathered.
+ *   8 + 12 / ranks bytes a parameter under AdamW
+ * Source: DeepSpeed runtime/bf16_optimizer.py, engine.py (_do_optimizer_sanity_check, get_data_types);
+ * pull requests 2470 (November 2022: every model) and 7515 (August 2025: none but pipelines).
+ */
+bool sl_states_own_bf16(const sl_workload *workload, const sl_plan *plan);
+
+/** Whether states of the optimizer are divided over the data ranks. */
+bool sl_states_divides_masters(const sl_workload *workload, const sl_plan *plan);
+
 /** Whether parameters are among what the stage divides, over however many ranks. */
 bool sl_states_divides_parameters(const sl_workload *workload, const sl_plan *plan);
 
@@ -117,8 +131,8 @@ bool sl_states_divides_parameters(const sl_workload *workload, const sl_plan *pl
  * per parameter. Adapters have weights and gradients in their precision; states that are no
  * quantised ones follow it (torch.optim makes them like the weight). The workload's overrides of
  * gradients, master weights and states hold for them. */
-sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
-                              sl_layout *layout);
+sl_elements sl_states_trained(const sl_workload *workload, const sl_plan *plan,
+                              const sl_elements *elements, sl_layout *layout);
 
 /** Of what the optimizer steps on, by elements, what has its states with the host: 0 to 1. */
 double sl_states_away(const sl_workload *workload);
@@ -129,8 +143,8 @@ double sl_states_made_gradient_bytes(const sl_workload *workload);
 
 /** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the
  * host's, without its states, and without gradients but Megatron's, as of any parameter. */
-double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
-                               const sl_shards *shards);
+double sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
+                               const sl_elements *elements, const sl_shards *shards);
 
 /** Whether states are divided by whole tensors, each of which has one owner among the ranks. */
 bool sl_states_has_owners(const sl_software *software, const sl_plan *plan);
@@ -143,8 +157,9 @@ bool sl_states_wait(const sl_workload *workload, const sl_plan *plan);
  * it gathered, fully_shard in the type it reduces. */
 double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout);
 
-/** Whether they are reduced after the last backward and not under it: torch.distributed.pipelining
- * runs the stages of fully_shard so. */
+/** Whether gradients are reduced after the last backward and not under it: torch.distributed.pipelining
+ * runs the stages of fully_shard so, and DeepSpeed does without ZeRO (engine.py, allreduce_gradients
+ * at the end of accumulation: buffered_allreduce_fallback). */
 bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
 
 /** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those
@@ -158,7 +173,8 @@ typedef struct sl_layouts {
     sl_layout all, dense, routed;
 } sl_layouts;
 
-sl_layouts sl_states_layouts(const sl_workload *workload, const sl_elements *elements);
+sl_layouts sl_states_layouts(const sl_workload *workload, const sl_plan *plan,
+                             const sl_elements *elements);
 
 /** Parameters and optimizer states of one rank at rest [bytes]: routed experts and the rest apart,
  * because they are divided over other ranks. */

@@ -47,7 +47,7 @@ add_block(const sl_memory_case *c, const sl_host_run *run, const sl_kind_price *
           sl_host_time *out)
 {
     const sl_elements elements = {.all = price->elements};
-    const double weight_bytes = sl_states_layout(c->workload, &elements).parameter_bytes;
+    const double weight_bytes = sl_states_layout(c->workload, c->plan, &elements).parameter_bytes;
     const double flops = price->matmul_flops + price->attention_flops;
     const double bytes = price->elements * weight_bytes + 2.0 * price->saved_bytes;
     const double memory = memory_bytes_per_s(run);
@@ -124,7 +124,7 @@ sl_host_bytes(const sl_memory_case *c, uint32_t rank, double in_flight)
                                           .routed = price->routed_elements,
                                           .matrices = price->matrix_elements,
                                           .factored = price->factored_elements};
-            const sl_layout layout = sl_states_layout(c->workload, &elements);
+            const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
             const double kept = sl_recompute_kept_bytes(c->workload->recompute, price);
             bytes += price->elements * (layout.parameter_bytes + layout.gradient_bytes +
                                         layout.master_bytes + layout.optimizer_bytes) +

@@ -93,7 +93,7 @@ is_legal(line *l, uint64_t index)
 static void
 price(line *l, const sl_question *asked)
 {
-    l->combination = (sl_combination){asked->software, asked->workload, asked->plan};
+    l->combination = sl_evaluate_combination(asked->software, &asked->workload, &asked->plan);
     sl_evaluate_price(asked, &l->combination, SL_CLOCK_HELD, &l->priced);
 }
 

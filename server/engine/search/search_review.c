@@ -79,7 +79,8 @@ bool
 sl_review_evaluate(const sl_search_request *request, const sl_question *question, sl_review_room *r,
                    sl_search_point *point)
 {
-    const sl_combination at = {question->software, question->workload, question->plan};
+    const sl_combination at =
+        sl_evaluate_combination(question->software, &question->workload, &question->plan);
 
     sl_evaluate_price(question, &at, SL_CLOCK_HELD, &r->priced);
     if (!sl_evaluate_explained(question, &at, &r->priced, &r->estimate))
@@ -161,7 +162,8 @@ review_plan(sl_search_review *review, uint32_t index, sl_review_room *r)
                             .reserved_high_bytes = r->estimate.reserved_high_bytes,
                             .fits_certain = r->estimate.fits_certain};
     out->spread_ratio = sl_evaluate_spread_ratio(&r->estimate.time);
-    const sl_combination at = {r->question.software, r->question.workload, r->question.plan};
+    const sl_combination at =
+        sl_evaluate_combination(r->question.software, &r->question.workload, &r->question.plan);
     if (index < SL_REVIEW_RIVALS) {
         out->fast_step_s = sl_evaluate_step_at(&r->question, &at, false, &r->spare);
         out->slow_step_s = sl_evaluate_step_at(&r->question, &at, true, &r->spare);

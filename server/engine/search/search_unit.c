@@ -89,6 +89,8 @@ apply_unit(const sl_search *search, uint32_t cluster, const uint64_t value[SL_DI
     *workload = from->workload;
     workload->attention = facts->workload.attention;
     workload->dropout = facts->workload.dropout;
+    workload->on_deepspeed = facts->workload.on_deepspeed;
+    workload->own_bf16 = facts->workload.own_bf16;
     workload->global_batch = value[SL_DIMENSION_GLOBAL_BATCH];
     workload->micro_batch = value[SL_DIMENSION_MICRO_BATCH];
     *plan = from->plan;
@@ -450,7 +452,7 @@ sl_search_question(const sl_search *search, const sl_search_point *point, sl_clu
     sl_search_apply(search, point->cluster, point->value, &out->workload, &out->plan);
     if (point->value[SL_DIMENSION_LAYOUT] != SL_SEARCH_LAYOUT_BALANCED)
         return;
-    const sl_combination at = {out->software, out->workload, out->plan};
+    const sl_combination at = sl_evaluate_combination(out->software, &out->workload, &out->plan);
     sl_priced priced;
     sl_holdings holdings;
     sl_evaluate_price(out, &at, SL_CLOCK_HELD, &priced);

@@ -101,7 +101,7 @@ find_largest_layer(const sl_question *question, const sl_combination *now)
         sl_stage stage = {.blocks = 1};
         stage.layers[question->model->layers[i]] = 1;
         const sl_elements elements = sl_states_stage(question->model, priced.prices, &stage);
-        const sl_layout layout = sl_states_layout(&now->workload, &elements);
+        const sl_layout layout = sl_states_layout(&now->workload, &now->plan, &elements);
         most = fmax(most, elements.all * (layout.parameter_bytes + layout.gradient_bytes +
                                           layout.master_bytes + layout.optimizer_bytes));
     }

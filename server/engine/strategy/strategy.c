@@ -184,7 +184,7 @@ combine(search *s, const sl_question *tried, sl_combination *out)
     known.workload.attention = s->at.workload.attention;
     known.workload.dropout = s->at.workload.dropout;
     known.unknown = 0;
-    *out = (sl_combination){s->at.software, known.workload, known.plan};
+    *out = sl_evaluate_combination(s->at.software, &known.workload, &known.plan);
     return sl_question_check(&known, &found) == SL_OK;
 }
 
