@@ -284,7 +284,8 @@ typedef struct sl_software {
     bool whole_owners; /* ZeRO 1 divides no tensor: one rank owns it, gets its gradient, sends it */
     bool named_only;   /* meant by its name alone, not by that of the framework */
     bool on_deepspeed; /* its stages of ZeRO and its steps are those of DeepSpeed's engine */
-    bool own_bf16;     /* bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer */
+    bool double_buffers; /* under Megatron-FSDP two blocks gathered and two of gradients stay */
+    bool own_bf16;       /* bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence;  /* has sequence parallelism beside tensor parallelism */

@@ -350,6 +350,7 @@ read_software(sl_row *t)
     s->whole_owners = sl_row_flag(t, "whole_owners");
     s->named_only = sl_row_flag(t, "named_only");
     s->on_deepspeed = sl_row_flag(t, "on_deepspeed");
+    s->double_buffers = sl_row_flag(t, "double_buffers");
     s->own_bf16 = sl_row_flag(t, "own_bf16");
     s->overlap_gradient_reduce = sl_row_flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = sl_row_flag(t, "overlap_parameter_gather");

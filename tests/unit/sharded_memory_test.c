@@ -92,6 +92,56 @@ megatron_fsdp_divides_as_zero_does(void)
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS) > 0.0);
 }
 
+/* Megatron issue 6314: main gradients of the whole rank from the head's backward on, beside their
+ * shards, so that stage 2 takes more than stage 1 there. */
+static void
+megatron_fsdp_makes_whole_gradients_in_stage_2(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 2);
+    const double all = sl_fixture_llama_all();
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const sl_rank_memory *rank = answer_rank(&q);
+    CU_ASSERT_TRUE(sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) >= 4.0 * all);
+    const uint64_t two = rank->peak_allocated_bytes;
+    q.plan.zero_stage = 1;
+    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes < two);
+}
+
+/* Without double buffers as many blocks' gradients wait as 1e9 elements are, and half of that is
+ * gathered ahead; all of the Llama's blocks here. */
+static void
+megatron_fsdp_queues_whole_gradients_in_stage_3(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 3);
+    const double root = sl_fixture_llama_root();
+    const double block = sl_fixture_llama_block();
+
+    CU_ASSERT_TRUE(BLOCKS * block < 1e9);
+    CU_ASSERT_TRUE(block * floor(5e8 / block) < BLOCKS * block);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    const sl_rank_memory *rank = answer_rank(&q);
+    const double table = ROWS * HIDDEN;
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS),
+                   4.0 * (root + BLOCKS * block) + 2.0 * (table + HIDDEN), 1e-8,
+                   "all, and the embedding's as it is made");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS), 2.0 * root, 1e-8,
+                   "the root alone is gathered by then");
+    q.workload.sequence_length = 2048;
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root + block * (1.0 + ceil(5e8 / block))), 1e-8, "blocks ahead");
+
+    software.double_buffers = true;
+    rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_REDUCE_BUFFERS), 2.0 * (2.0 + 4.0) * block, 1e-8,
+                   "two of each, for good");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS), 2.0 * root, 1e-8,
+                   "blocks are in those");
+}
+
 /* FlatParamHandle: the low precision parameter of no_shard lives from pre_unshard to post_reshard. */
 static void
 no_shard_casts_the_units_in_use(void)
@@ -515,6 +565,8 @@ static const sl_case cases[] = {
     SL_CASE(zero_divides_states_then_gradients_then_parameters),
     SL_CASE(fsdp_keeps_fp32_shards_of_everything),
     SL_CASE(megatron_fsdp_divides_as_zero_does),
+    SL_CASE(megatron_fsdp_makes_whole_gradients_in_stage_2),
+    SL_CASE(megatron_fsdp_queues_whole_gradients_in_stage_3),
     SL_CASE(no_shard_casts_the_units_in_use),
     SL_CASE(autocast_copies_what_products_read),
     SL_CASE(every_optimizer_has_its_bytes),

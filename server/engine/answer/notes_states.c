@@ -19,8 +19,18 @@ note_buffers(sl_estimate *out)
     if (framework == SL_FRAMEWORK_MEGATRON && out->plan.zero_stage >= 2)
         sl_note_add(
             out, true, "megatron_fsdp",
-            "stages 2 and 3 of megatron are Megatron-FSDP: gathered and reduced by blocks as "
-            "fully_shard does it, double buffers not counted");
+            out->plan.zero_stage == 2
+                ? "stage 2 of megatron is Megatron-FSDP's optim_grads: until its pull request 6357 "
+                  "of August 2026 whole main gradients of the rank are there during backward, so "
+                  "that its peak exceeds stage 1's; no measured run decides it"
+            : out->software->double_buffers
+                ? "stage 3 of megatron is Megatron-FSDP's optim_grads_params, gathered and reduced "
+                  "by blocks; two blocks gathered and two of gradients stay, as NVIDIA's recipes "
+                  "set it (fsdp_double_buffer)"
+                : "stage 3 of megatron is Megatron-FSDP's optim_grads_params, gathered and reduced "
+                  "by blocks; without fsdp_double_buffer gradients of up to 1e9 elements wait to "
+                  "be let go of (suggested_communication_unit_size), which no measured run "
+                  "decides");
     if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data * out->plan.context > 1 &&
         (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
         sl_note_add(out, false, "allgather_bucket",

@@ -60,17 +60,25 @@ static const sl_term_info terms[] = {
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
          "precision that computes, under fully_shard with the empty rows that make shards alike; "
-         "all of the rank where they are not let go; DeepSpeed: at most "
+         "all of the rank where they are not let go; Megatron-FSDP: the root unit, the block in "
+         "use "
+         "and as many ahead as 5e8 elements take, or the root alone beside double buffers; "
+         "DeepSpeed: at most "
          "stage3_max_live_parameters, or one matrix that is larger; DataParallel: the copy of the "
          "model that a device is lent",
-         "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},
+         "PyTorch fully_shard and FullyShardedDataParallel; Megatron-LM core/distributed/fsdp; "
+         "DeepSpeed zero/config.py"},
     [SL_TERM_UNSHARDED_GRADIENTS] =
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "gradients of one block before they are divided, the reduction's input and output in "
          "reduced_bytes_per_parameter, and the head's until the root unit's backward; "
+         "Megatron-FSDP: buckets of main gradients, in stage 2 of all parameters, in stage 3 of "
+         "the "
+         "root unit, of the block in use and of those behind it up to 1e9 elements; "
          "DeepSpeed: of one matrix, until it is copied into the bucket or reduced; "
          "DataParallel: all gradients of a device until the first has summed them",
-         "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/stage3.py"},
+         "PyTorch fully_shard and FullyShardedDataParallel; Megatron-LM core/distributed/fsdp, "
+         "issue 6314; DeepSpeed zero/stage3.py"},
     [SL_TERM_WAITING_GRADIENTS] =
         {"gradients", NULL, SL_LIFETIME_PERSISTENT,
          "parameters x bytes_per_parameter: all gradients of the rank, whole until the last "
@@ -128,10 +136,13 @@ static const sl_term_info terms[] = {
                                   "parameters x bytes_per_parameter: buckets copy all gradients "
                                   "unless gradient_as_bucket_view is set",
                                   "PyTorch DistributedDataParallel reducer"},
-    [SL_TERM_REDUCE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-                                "elements x element_bytes: a reduce bucket of 5e8 elements, two "
-                                "with overlap_comm, and one more where it is cast to be reduced",
-                                "DeepSpeed zero/config.py"},
+    [SL_TERM_REDUCE_BUFFERS] =
+        {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+         "elements x element_bytes: a reduce bucket of 5e8 elements, two with overlap_comm, and "
+         "one "
+         "more where it is cast to be reduced; Megatron-FSDP with double buffers: two blocks "
+         "gathered and two of main gradients",
+         "DeepSpeed zero/config.py; Megatron-LM core/distributed/fsdp (FixedPoolAllocator)"},
     [SL_TERM_GRAPH_BUFFERS] =
         {"temporary", NULL, SL_LIFETIME_PERSISTENT,
          "blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: what "
@@ -469,7 +480,7 @@ sl_term_what(sl_term_id id)
         [SL_TERM_BACKWARD_TRANSIENT] = "gradients of activations",
         [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = "dummy weight gradients",
         [SL_TERM_GRADIENT_BUCKETS] = "buckets of gradients",
-        [SL_TERM_REDUCE_BUFFERS] = "reduce buckets",
+        [SL_TERM_REDUCE_BUFFERS] = "buckets that stay",
         [SL_TERM_GRAPH_BUFFERS] = "outputs of captured graphs",
         [SL_TERM_PIPELINE_BUFFERS] = "between stages",
         [SL_TERM_WORKSPACES] = "workspaces of products",

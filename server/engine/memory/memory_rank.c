@@ -412,6 +412,17 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     head->cached = copies->loss;
 }
 
+/* Of gradients that queue up as backward goes on, what they take beyond what goes meanwhile of
+ * activations and of what is gathered ahead. */
+static double
+queued_beyond(const sl_rank_bytes *b)
+{
+    const double kept = b->blocks_saved - b->offloaded;
+
+    return sl_larger(0.0, b->gathered.queued - b->gathered.queued_ended -
+                              b->gathered.queued_ratio * kept);
+}
+
 void
 sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out)
 {
@@ -458,7 +469,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, idle + gradients - early);
     phases[PHASE_BACKWARD].gathered = b->gathered.backward_bytes;
     phases[PHASE_BACKWARD].unreduced =
-        b->gathered.backward_gradients + b->gathered.backward_reduced;
+        b->gathered.backward_gradients + b->gathered.backward_reduced + queued_beyond(b);
     phases[PHASE_BACKWARD].stepped = b->gathered.stepped_block;
     phases[PHASE_BACKWARD].rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
     phases[PHASE_BACKWARD].transient = b->widest_gradient;
@@ -466,9 +477,9 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_LATER] = behind;
     phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;
     phases[PHASE_LATER].gradients = gradients - (appear ? b->gathered.root_reduced : 0.0);
-    phases[PHASE_LATER].gathered = b->gathered.backward_bytes;
-    phases[PHASE_LATER].unreduced =
-        b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced);
+    phases[PHASE_LATER].gathered = b->gathered.backward_bytes - b->gathered.queued_ended;
+    phases[PHASE_LATER].unreduced = b->gathered.backward_gradients + b->gathered.queued +
+                                    (appear ? 0.0 : b->gathered.backward_reduced);
     phases[PHASE_LATER].activations = b->largest_block;
     phases[PHASE_LATER].operands = b->operands;
     phases[PHASE_LATER].transient = b->widest_gradient;

@@ -12,6 +12,9 @@
 static const double bucket_elements = 5e8;
 static const double live_elements_max = 1e9;
 
+/* Of Megatron-FSDP (suggested_communication_unit_size, at least). */
+static const double queue_elements = 1e9;
+
 static const double megatron_bucket_elements = 4e7;
 static const double megatron_bucket_elements_per_rank = 1e6;
 static const double ddp_bucket_bytes = 25.0 * 1048576.0;
@@ -110,8 +113,7 @@ whole_gradients(const sl_memory_case *c, double made, double input)
 
 /* Units as they are computed with. What no rank divides is gathered from nowhere: FSDP 1's no_shard
  * casts a unit when it begins and lets go of it when it ends, in forward as in backward
- * (_flat_param.py, post_reshard), unless it is as wide already; of stage 2 of Megatron there is no
- * second copy of anything. */
+ * (_flat_param.py, post_reshard), unless it is as wide already. */
 static void
 measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units *u,
                      const sl_layout *layout, sl_gathered *out)
@@ -190,6 +192,44 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     out->root_gradients = whole_gradients(c, kept * u->root_made, reduced * u->root);
 }
 
+/* Blocks of a stage beside the one in use. */
+static double
+other_blocks(const units *u)
+{
+    return u->largest > 0.0 ? sl_larger(0.0, (u->all - u->root) / u->largest - 1.0) : 0.0;
+}
+
+/* As many of them as `elements` take, the last of them whole. */
+static double
+blocks_of(const units *u, double elements)
+{
+    return sl_smaller(other_blocks(u), ceil(elements / sl_larger(1.0, u->largest)));
+}
+
+/* Parameters of stage 3, linear layers as they are stored: those of the root stay gathered. */
+static void
+gather_megatron(const sl_memory_case *c, const units *u, const sl_layout *layout, sl_gathered *out)
+{
+    const double wire = sl_states_gather_bytes(c->workload, layout, true);
+    const double block = u->largest * (sl_adapter_on(&c->workload->adapter)
+                                           ? sl_smaller(wire, sl_states_base_bytes(c->workload))
+                                           : wire);
+    const double root = c->slice->element_bytes * u->root;
+    const double ahead = blocks_of(u, sl_larger(queue_elements / 2.0, u->largest));
+    const double left = other_blocks(u) - blocks_of(u, queue_elements);
+
+    out->loss_bytes = out->head_bytes = out->backward_bytes = out->root_bytes = root;
+    if (c->software->double_buffers) {
+        out->reduce_buffers = 2.0 * block;
+    } else if (sl_states_reshards(c->workload, c->plan)) {
+        out->head_bytes = out->backward_bytes = root + block * (1.0 + ahead);
+        out->queued_ended = block * (ahead - sl_smaller(ahead, left));
+    } else {
+        out->loss_bytes = out->head_bytes = out->backward_bytes =
+            root + block * (1.0 + other_blocks(u));
+    }
+}
+
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
  * made: no unit stays, none is fetched early, nothing is copied out of a flat buffer. Gathering
  * again is recomputation: where nothing is recomputed all stay. */
@@ -229,6 +269,45 @@ largest_matrix(const sl_memory_case *c, const sl_stage *stage)
         if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
             largest = sl_larger(largest, c->prices[k].largest_matrix);
     return largest;
+}
+
+/* A gradient is copied into its bucket as soon as it is there (post_accumulate_grad_hook), but for
+ * that of a table which both ends share: at the very end. */
+static void
+measure_megatron_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u,
+                      sl_gathered *out)
+{
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, stage);
+    const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
+    const double made = c->slice->element_bytes;
+    const double width = layout.gradient_bytes;
+    const double block = width * u->largest;
+    const double head = head_elements(c, stage, u);
+    const bool divided = sl_states_divides_parameters(c->workload, c->plan);
+
+    if (divided)
+        gather_megatron(c, u, &layout, out);
+    if (width <= 0.0)
+        return;
+    out->head_gradients = made * head + (divided ? 0.0 : width * u->all);
+    out->backward_gradients =
+        made * largest_matrix(c, stage) +
+        (divided ? (c->question->model->tied ? made : width) * head : width * u->all);
+    out->root_gradients =
+        made * sl_larger(head, u->ends - head) + width * (divided ? u->root : u->all);
+    if (!divided)
+        return;
+    if (c->software->double_buffers) {
+        out->reduce_buffers += 2.0 * block;
+        return;
+    }
+    const double waiting = blocks_of(u, sl_larger(queue_elements, 2.0 * u->largest));
+    const sl_elements reduced = {.all = u->largest, .routed = u->routed};
+    out->queued = block * waiting;
+    out->queued_ratio = waiting / (1.0 + other_blocks(u));
+    out->backward_gradients += block;
+    out->backward_reduced = width * sl_states_at_rest(&reduced, &c->holdings->shards.gradients);
+    out->root_gradients += block + out->queued;
 }
 
 /* Parameters are fetched and let go by module, not by block, so that the limit gives way to the
@@ -320,9 +399,10 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
         measure_traced(c, stage, &u, &out);
-    else if (sl_states_gathers_units(c->workload, c->plan) ||
-             sl_framework_is_fsdp(c->workload->framework))
+    else if (sl_framework_is_fsdp(c->workload->framework))
         measure_fsdp(c, stage, &u, &out);
+    else if (sl_states_gathers_units(c->workload, c->plan))
+        measure_megatron_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);
     return out;

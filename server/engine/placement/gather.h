@@ -23,6 +23,9 @@ typedef struct sl_gathered {
     double root_gradients;     /* ... when these are reduced */
     double root_reduced;       /* ... to this */
     double root_made;          /* ... and before, as autograd makes them */
+    double queued;             /* whole gradients of blocks that wait to be let go of ... */
+    double queued_ended;       /* ... when so much of backward_bytes is no longer gathered */
+    double queued_ratio;       /* ... of so many of all blocks, as backward goes on */
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
     double stepped_root;       /* ... of embedding and head at the very end */
@@ -50,11 +53,17 @@ typedef struct sl_gathered {
  * and what updated parameters are gathered into, a bucket or more at a time.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * DataParallel, whose replicas hold their copies for a step: see engine/placement/lent.h.
- * FSDP 1's no_shard: root + the unit in use + the one prefetched, cast to 16 bits; stage 2 of
- * Megatron: gradients of a unit alone, its parameters being whole as they are multiplied with.
+ * FSDP 1's no_shard: root + the unit in use + the one prefetched, cast to 16 bits.
+ * Megatron-FSDP, stages 2 and 3 of Megatron: gradients are made or copied into whole buckets in the
+ * type of the main gradients. Stage 2 has no units (mcore_fsdp_adapter.py, until pull request 6357
+ * of August 2026): the whole rank's are there from the head's backward on. Stage 3: the head's until
+ * the end, and those of the embedding; a block's until more than 1e9 elements, or two blocks, wait behind it, whether
+ * reduced or not (wait_for_previous_grad_reduce); as many blocks are gathered ahead as half of that
+ * takes. With double buffers (fsdp_double_buffer) two blocks of each, for good.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
- * graph_trainer; DeepSpeed zero/config.py, stage_1_and_2.py (reduce_gradients), bf16_optimizer.py,
+ * graph_trainer; Megatron-LM core/distributed/fsdp (param_and_grad_buffer.py, megatron_fsdp.py),
+ * issue 6314; DeepSpeed zero/config.py, stage_1_and_2.py (reduce_gradients), bf16_optimizer.py,
  * runtime/utils.py (all_gather_dp_groups).
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
