@@ -477,6 +477,34 @@ recomputation_left_open_is_the_least_that_fits(void)
     }
 }
 
+/* Where nothing fits, what is said to lack is the least that can: the highest stage, sequence
+ * parallelism, the smallest micro-batch. */
+static void
+what_lacks_least_answers_where_no_open_value_fits(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.workload.global_batch = 16;
+    q.unknown = SL_UNKNOWN_ZERO_STAGE | SL_UNKNOWN_SEQUENCE | SL_UNKNOWN_MICRO_BATCH;
+    cluster.accelerator.memory_bytes = cluster.accelerator.reserved_bytes + 1024;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    CU_ASSERT_FALSE(answer->fits);
+    CU_ASSERT_EQUAL(answer->plan.zero_stage, 1); /* nobody means Megatron-FSDP without saying so */
+    CU_ASSERT_TRUE(answer->plan.sequence);
+    CU_ASSERT_EQUAL(answer->workload.micro_batch, 1);
+    CU_ASSERT_TRUE(answer->evaluated > 4);
+
+    q = gpt_question(1, 24, 8192, 64);
+    cluster.accelerator.memory_bytes = cluster.accelerator.reserved_bytes + 1024;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.unknown = SL_UNKNOWN_ZERO_STAGE;
+    answer = sl_fixture_answer(&q);
+    CU_ASSERT_FALSE(answer->fits);
+    CU_ASSERT_EQUAL(answer->plan.zero_stage, 3);
+}
+
 /* Chunks of one or two blocks less or more than their share, in turn. */
 static void
 set_uneven_layout(sl_plan *plan, uint32_t blocks)
@@ -573,6 +601,7 @@ static const sl_case cases[] = {
     SL_CASE(a_plan_that_fits_tightly_says_so),
     SL_CASE(the_verdict_goes_by_the_interval_of_all_that_was_left_open),
     SL_CASE(recomputation_left_open_is_the_least_that_fits),
+    SL_CASE(what_lacks_least_answers_where_no_open_value_fits),
     SL_CASE(the_ranks_that_may_need_most_hold_the_fullest),
     SL_CASE(overrides_replace_the_layout_field_by_field),
 };

@@ -2,8 +2,8 @@
  * Fields the user did not say: the plausible values of each are evaluated together, and the answer
  * is the combination with the median step, between the extremes of them all. When some combinations
  * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for:
- * of combinations that differ in recomputation alone the median counts the fastest that fits, or
- * where none does the one that lacks least.
+ * of combinations that differ in recomputation alone the median counts the fastest that fits. Where
+ * none fits, it counts of those that differ in what a plan may choose the one that lacks least.
  */
 #include <assert.h>
 #include <math.h>
@@ -284,12 +284,18 @@ comes_before(const survey *s, uint32_t a, uint32_t b)
     return x->headroom_bytes != y->headroom_bytes ? x->headroom_bytes > y->headroom_bytes : a < b;
 }
 
+/* Whether two combinations are one run but for recomputation, or where nothing fits for any choice
+ * of a plan: what a release, a machine or a recipe has is none. */
 static bool
-is_rerun_of(const walk *a, const walk *b)
+is_choice_of(const survey *s, uint32_t i, uint32_t j)
 {
-    return a->software == b->software && a->attention == b->attention && a->dropout == b->dropout &&
-           a->micro_batch == b->micro_batch && a->sequence == b->sequence &&
-           a->zero_stage == b->zero_stage;
+    const walk *a = &s->seen[i].at, *b = &s->seen[j].at;
+    const bool same =
+        a->software == b->software && a->attention == b->attention && a->dropout == b->dropout;
+
+    return same &&
+           (s->fitting == 0 || (a->micro_batch == b->micro_batch && a->sequence == b->sequence &&
+                                a->zero_stage == b->zero_stage));
 }
 
 /* Whether a, as good otherwise, is run before b. */
@@ -312,8 +318,7 @@ mark_leading(survey *s)
     for (uint32_t i = 0; i < s->count; i++) {
         bool leads = counts(s, i);
         for (uint32_t j = 0; j < s->count && leads; j++)
-            leads = !(counts(s, j) && is_rerun_of(&s->seen[j].at, &s->seen[i].at) &&
-                      is_preferred(s, j, i));
+            leads = !(counts(s, j) && is_choice_of(s, j, i) && is_preferred(s, j, i));
         s->seen[i].leads = leads;
         leading += leads;
     }
