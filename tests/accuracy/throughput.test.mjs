@@ -144,6 +144,9 @@ test('graphs, overlap and context that the notes of a row say', () => {
         notes: 'base stored in fp8, transposes not cached' }).workload.fp8.transpose_cache, false);
     assert.equal(request({ ...said, precision: 'FP8 (TE hybrid) + bf16',
         notes: 'SwiGLU inputs kept in fp8' }).workload.fp8.activation_input_store, true);
+    const attending = request({ ...said, precision: 'FP8 (TE hybrid) + bf16', flash_attention: '1',
+        notes: 'median of 4 logs, fp8 attention' }).workload;
+    assert.deepEqual([attending.fp8.dot_product_attention, attending.attention], [true, 'cudnn']);
     assert.deepEqual(fp8('fp8 rowwise (bf16 all-gather) + bf16'), { recipe: 'rowwise' });
     assert.deepEqual(fp8('fp8 tensorwise (fp8 all-gather) + bf16'),
         { recipe: 'tensorwise', all_gather: true });

@@ -225,6 +225,7 @@ draw_workload(sl_workload *w, const sl_model *model)
                               goes_with(w->framework == SL_FRAMEWORK_MEGATRON) && once_in(3)};
     w->fp8.transposed_anew = w->fp8.primary_weights && once_in(3);
     w->fp8.activation_inputs = w->fp8.transposed_anew; /* as MLPerf's runs with adapters do */
+    w->fp8.attention = w->fp8.transposed_anew && once_in(2);
     w->optimizer_in_backward = goes_with(is_fsdp(w)) && once_in(6);
     w->expandable_segments = once_in(4);
     w->reduce = once_in(3) ? (sl_wire)draw(SL_WIRE_FP16) : SL_WIRE_DEFAULT;

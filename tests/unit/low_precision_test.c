@@ -149,6 +149,32 @@ inputs_of_swiglu_may_wait_in_8_bits(void)
     sl_expect_text(err.list[0].rule, "activation_inputs_not_kept_low", "of other frameworks");
 }
 
+/* FusedAttnFunc: queries, keys and values in one byte a value, the output too where its scale is the
+ * last step's; cuDNN's kernels alone, and not in blocks that stay in 16 bits. */
+static void
+attention_in_8_bits_keeps_what_it_read_so(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
+    sl_errors err = {0};
+
+    memcpy(cluster.accelerator.attention[SL_ATTENTION_CUDNN],
+           cluster.accelerator.attention[SL_ATTENTION_FLASH2],
+           sizeof cluster.accelerator.attention[SL_ATTENTION_CUDNN]);
+    q.workload.attention = SL_ATTENTION_CUDNN;
+    const double kept = block_kept_bytes(&q);
+    q.workload.fp8.attention = true;
+    sl_expect_near(kept - block_kept_bytes(&q), (2.0 * HIDDEN + 2.0 * KEYS) * TOKENS, 1e-9,
+                   "a byte of queries, keys, values and output");
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "attention_low"));
+    q.workload.fp8.recipe = SL_RECIPE_CURRENT;
+    sl_expect_near(kept - block_kept_bytes(&q), (HIDDEN + 2.0 * KEYS) * TOKENS, 1e-9,
+                   "the output stays in 16 bits");
+
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "attention_not_low", "of another kernel");
+}
+
 /* Norm inputs 2 x 2 h; inputs of qkv, gate and up, down, and of the output projection, which the
  * attention keeps in 16 bits too; q, k, v, row sums, output; gate and up. */
 static void
@@ -348,6 +374,7 @@ static const sl_case cases[] = {
     SL_CASE(primary_weights_are_one_of_the_copies),
     SL_CASE(transposes_may_be_made_when_needed),
     SL_CASE(inputs_of_swiglu_may_wait_in_8_bits),
+    SL_CASE(attention_in_8_bits_keeps_what_it_read_so),
     SL_CASE(transformer_engine_keeps_inputs_quantised),
     SL_CASE(nvfp4_products_keep_no_output_under_op_sac),
     SL_CASE(spared_blocks_are_as_in_bf16),

@@ -131,6 +131,7 @@ fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
     sl_put_bool(writer, "primary_weights", w->fp8.primary_weights);
     sl_put_bool(writer, "transpose_cache", !w->fp8.transposed_anew);
     sl_put_bool(writer, "activation_input_store", w->fp8.activation_inputs);
+    sl_put_bool(writer, "dot_product_attention", w->fp8.attention);
     sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
     sl_write_key(writer, "bf16_layers");
     if (request->half_count == 0) {

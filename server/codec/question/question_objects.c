@@ -134,9 +134,13 @@ settle_recipe(sl_estimate_request *request, const sl_node *fp8, sl_errors *err)
 sl_code
 sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {{"recipe", NULL},          {"primary_weights", NULL},
-                                        {"transpose_cache", NULL}, {"activation_input_store", NULL},
-                                        {"all_gather", NULL},      {"bf16_layers", NULL}};
+    static const sl_member members[] = {{"recipe", NULL},
+                                        {"primary_weights", NULL},
+                                        {"transpose_cache", NULL},
+                                        {"activation_input_store", NULL},
+                                        {"dot_product_attention", NULL},
+                                        {"all_gather", NULL},
+                                        {"bf16_layers", NULL}};
     sl_workload *const workload = &request->workload;
     sl_node fp8;
     uint32_t recipe = 0;
@@ -156,6 +160,8 @@ sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_error
     workload->fp8.transposed_anew = !cached;
     sl_keep(&first, sl_node_bool(&fp8, "activation_input_store", &workload->fp8.activation_inputs,
                                  NULL, err));
+    sl_keep(&first,
+            sl_node_bool(&fp8, "dot_product_attention", &workload->fp8.attention, NULL, err));
     sl_keep(&first, sl_node_bool(&fp8, "all_gather", &eight_bits, NULL, err));
     sl_keep(&first, read_half_blocks(request, &fp8, err));
     if (first == SL_OK)

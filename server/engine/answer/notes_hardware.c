@@ -18,6 +18,13 @@ note_low_precision(const sl_workload *workload, sl_estimate *out)
         out, true, "low_precision",
         "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
         "the casts of weights are not priced");
+    if (workload->fp8.attention)
+        sl_note_add(
+            out, true, "attention_low",
+            "what attention in 8 bits keeps is counted so, its kernels are priced as in 16 bits "
+            "and "
+            "its casts not at all: no rate of both passes is known here, and cuDNN's forward is "
+            "published at up to twice that of 16 bits on H100");
     if (sl_low_keeps_operands(workload))
         sl_note_add(
             out, true, "low_precision_operands",

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check/check.h"
 #include "engine/placement/adapter.h"
 #include "engine/placement/states.h"
 #include "engine/price/low_precision.h"
@@ -95,6 +96,32 @@ check_activation_inputs(const sl_question *question, sl_errors *err)
                 gated ? "only megatron keeps what SwiGLU read in 8 bits until backward"
                       : "only what a gated activation read is kept in 8 bits");
     sl_hint(err, gated ? "false, or framework megatron" : "false");
+    return code;
+}
+
+/* TransformerEngine's fp8_dpa: cuDNN's kernels, under recipes of 8 bits (its
+ * dot_product_attention/utils.py; FlashAttention 3 has no backward of it). */
+static sl_code
+check_attention_low(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const bool eight =
+        workload->precision == SL_PRECISION_FP8 || workload->precision == SL_PRECISION_MXFP8;
+    const bool fused = workload->attention == SL_ATTENTION_CUDNN ||
+                       !sl_check_knows(question, SL_UNKNOWN_ATTENTION);
+
+    if (!workload->fp8.attention ||
+        (eight && fused && workload->framework == SL_FRAMEWORK_MEGATRON))
+        return SL_OK;
+    const sl_code code = sl_fail(
+        err, SL_E_RANGE, "attention_not_low", "/workload/fp8/dot_product_attention", "%s",
+        !eight   ? "attention multiplies in 8 bits under precisions fp8 and mxfp8 alone"
+        : !fused ? "attention in 8 bits is cuDNN's"
+                 : "attention in 8 bits is TransformerEngine's, modelled for megatron alone");
+    sl_hint(err, "false, or %s",
+            !eight   ? "precision fp8"
+            : !fused ? "attention cudnn"
+                     : "framework megatron");
     return code;
 }
 
@@ -251,13 +278,15 @@ sl_check_traffic(const sl_question *question, sl_errors *err)
     const sl_code gather = wide != SL_OK ? wide : check_gather_low(&question->workload, err);
     const sl_code primary = check_primary(&question->workload, err);
     const sl_code inputs = check_activation_inputs(question, err);
+    const sl_code attention = check_attention_low(question, err);
     const sl_code overlap = check_overlap(question, err);
     const sl_code sync = check_gradient_sync(question, err);
 
-    return reduce != SL_OK    ? reduce
-           : gather != SL_OK  ? gather
-           : primary != SL_OK ? primary
-           : inputs != SL_OK  ? inputs
-           : overlap != SL_OK ? overlap
-                              : sync;
+    return reduce != SL_OK      ? reduce
+           : gather != SL_OK    ? gather
+           : primary != SL_OK   ? primary
+           : inputs != SL_OK    ? inputs
+           : attention != SL_OK ? attention
+           : overlap != SL_OK   ? overlap
+                                : sync;
 }

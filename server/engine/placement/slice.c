@@ -131,6 +131,9 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .transposed_bytes = sl_low_transposed_bytes(workload, &question->cluster->accelerator),
         .gated_bytes =
             workload->fp8.activation_inputs ? 1.0 : sl_precision_kept_bytes(workload->precision),
+        .attended_bytes =
+            workload->fp8.attention ? 1.0 : sl_precision_kept_bytes(workload->precision),
+        .attention_bytes = sl_low_attention_bytes(workload),
         .precision = workload->precision,
         .entropy = sl_entropy_of(question->model, software, workload, plan->tensor),
         .by_row = is_by_row(workload),
@@ -391,15 +394,15 @@ context_saved_bytes(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double even = slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
-    const double cut =
-        2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+    const double e = op->half ? slice->element_bytes : slice->attended_bytes;
+    const double even = e * (double)op->inputs / slice->tensor * slice->tokens;
+    const double cut = 2.0 * e * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
 
     /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
     if (op->shares_input)
-        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+        return e * (double)op->outputs / slice->tensor * slice->tokens;
     return op->kv_heads < slice->tensor * least_kv_heads(slice)
-               ? even - cut + sl_slice_kv_bytes(slice, op)
+               ? even - cut + e / slice->element_bytes * sl_slice_kv_bytes(slice, op)
                : even;
 }
 
@@ -422,8 +425,9 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double output = (double)op->outputs / slice->tensor;
     const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
-    double bytes = sl_slice_qkv_bytes(slice, op) + slice->element_bytes * output * slice->tokens +
-                   repeated_bytes(slice, op);
+    const double e = op->half ? slice->element_bytes : slice->attention_bytes;
+    double bytes =
+        sl_slice_qkv_bytes(slice, op) + e * output * slice->tokens + repeated_bytes(slice, op);
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (fused)

@@ -30,6 +30,8 @@ typedef struct sl_slice {
     double operand_bytes;    /* of inputs that products keep quantised; 0 = they keep 16 bits */
     double transposed_bytes; /* of each quantised weight, in each backward */
     double gated_bytes;      /* of what a gated activation read, kept for backward */
+    double attended_bytes;   /* of queries, keys and values that attention keeps ... */
+    double attention_bytes;  /* ... and of its output */
     sl_precision precision;
     sl_entropy entropy;
     bool current_scales; /* of the values at hand, which are read for them first */

@@ -1,5 +1,7 @@
 #include "engine/price/low_precision.h"
 
+#include "engine/placement/slice.h"
+
 double
 sl_low_value_bytes(const sl_workload *workload)
 {
@@ -39,6 +41,16 @@ sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part)
     if (!sl_low_keeps_operands(workload))
         return 0.0;
     return sl_low_value_bytes(workload) * (weight_orientations(workload, part) - primary);
+}
+
+double
+sl_low_attention_bytes(const sl_workload *workload)
+{
+    const bool delayed =
+        workload->precision == SL_PRECISION_FP8 &&
+        (workload->fp8.recipe == SL_RECIPE_DEFAULT || workload->fp8.recipe == SL_RECIPE_DELAYED);
+
+    return workload->fp8.attention && delayed ? 1.0 : sl_precision_kept_bytes(workload->precision);
 }
 
 double

@@ -40,6 +40,14 @@ bool sl_low_has_one_scale(const sl_workload *workload);
  */
 double sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part);
 
+/**
+ * Bytes of one value of attention's output that it keeps for backward: where it multiplies in 8 bits
+ * under delayed scaling 1, under other recipes in 16 bits as without (NVTE_DPA_FP8CS_O_in_F16).
+ * Queries, keys and values are kept in 1 then. Source: TransformerEngine
+ * dot_product_attention/backends.py (FusedAttnFunc), with its backward in 8 bits (NVTE_FP8_DPA_BWD).
+ */
+double sl_low_attention_bytes(const sl_workload *workload);
+
 /** Bytes of one weight that each backward writes transposed; 0 where none does. */
 double sl_low_transposed_bytes(const sl_workload *workload, const sl_accelerator *part);
 

@@ -58,6 +58,9 @@ function recomputeOf(text) {
 
 function attentionOf(row) {
     const used = truth(row.flash_attention);
+    // In 8 bits TransformerEngine attends by cuDNN's kernels alone.
+    if (/\bfp8 attention\b/.test(row.notes))
+        return 'cudnn';
     if (used === undefined)
         return '';
     // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).
@@ -124,7 +127,7 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
 const wordsOf = ({ source, notes }) => [tokenDrop, /(?<=^|, )no_sync(?=$|,)/,
     /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/,
     /CUDA graph of the full iteration/, /\bmoe_a2a_overlap\b/, /\ba2a context parallelism\b/, /\btransposes not cached\b/,
-    /\bSwiGLU inputs kept in fp8\b/,
+    /\bSwiGLU inputs kept in fp8\b/, /\bfp8 attention\b/,
     /\bFP8 primary weights\b/, /\bbf16 moments\b/, /\blayout E[^\s:,;]*/, /\bresid(?:ual|_pdrop)\b[^,;]* 0\.\d+/, /\bno mtp\b/]
     .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');

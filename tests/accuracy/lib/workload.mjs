@@ -238,6 +238,7 @@ function fp8Of(row, precision) {
         primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
         transpose_cache: /transposes not cached/.test(row.notes) ? false : undefined,
         activation_input_store: /SwiGLU inputs kept in fp8/.test(row.notes) || undefined,
+        dot_product_attention: /\bfp8 attention\b/.test(row.notes) || undefined,
         all_gather: /(?<!bf16 )all-gather/i.test(row.base_quant) || undefined,
         bf16_layers: last === undefined ? undefined : Number(row.L) - 1 - Number(last),
     });
