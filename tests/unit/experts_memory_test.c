@@ -129,6 +129,42 @@ experts_are_gathered_over_the_ranks_that_are_alike(void)
                    "dense parameters alone");
 }
 
+static double
+block_kept_bytes(const sl_question *q)
+{
+    const sl_rank_memory *rank = answer_rank(q);
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            return rank->terms[i].inputs[2].value;
+    return 0.0;
+}
+
+/* sharded_moe.py: two masks of tokens x experts x capacity in 16 bits, and of both visits a one-hot
+ * of each token's place in fp32; two products forward and three backward take their time. */
+static void
+deepspeeds_own_layer_keeps_masks_where_experts_have_a_capacity(void)
+{
+    const double values = TOKENS * VISITS * TOKENS; /* experts have that many rows together */
+    sl_question q = mixture_question();
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    const double kept = block_kept_bytes(&q);
+    const double step_s = sl_fixture_answer(&q)->time.step_s;
+    q.workload.capacity = 1.0; /* as many rows as experts that are balanced have without one */
+    sl_expect_near(block_kept_bytes(&q) - kept,
+                   2.0 * 2.0 * values + 4.0 * VISITS * values / EXPERTS, 1e-9, "masks and places");
+    const double products_s = 5.0 * 2.0 * values * HIDDEN / 100e12;
+    const double microbatches = 2.0; /* 16 sequences over 8 ranks */
+    CU_ASSERT_TRUE(sl_fixture_answer(&q)->time.step_s - step_s >
+                   0.9 * microbatches * BLOCKS * products_s);
+
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    const double padded = block_kept_bytes(&q);
+    q.workload.capacity = 0.0;
+    CU_ASSERT_EQUAL(block_kept_bytes(&q), padded);
+}
+
 static void
 what_experts_are_asked_of_a_dense_model_is_said(void)
 {
@@ -296,6 +332,7 @@ static const sl_case cases[] = {
     SL_CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
     SL_CASE(experts_are_reduced_over_the_ranks_that_are_alike),
     SL_CASE(experts_are_gathered_over_the_ranks_that_are_alike),
+    SL_CASE(deepspeeds_own_layer_keeps_masks_where_experts_have_a_capacity),
     SL_CASE(what_experts_are_asked_of_a_dense_model_is_said),
     SL_CASE(latent_attention_is_what_the_model_says),
     SL_CASE(every_group_says_that_it_is_extrapolated),

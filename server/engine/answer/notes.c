@@ -130,9 +130,16 @@ note_experts(const sl_question *question, sl_estimate *out)
     if (out->workload.framework == SL_FRAMEWORK_DEEPSPEED)
         sl_note_add(
             out, true, "experts_of_deepspeed",
-            "experts are counted as grouped products that drop no token, as DeepSpeed's AutoEP and "
-            "models of Transformers have them: deepspeed.moe's own layer drops tokens at its "
-            "capacity and keeps masks of tokens x experts x capacity, which are not counted");
+            out->workload.capacity > 0.0
+                ? "experts padded to moe.capacity_factor are counted as deepspeed.moe's own layer: "
+                  "tokens beyond it are dropped, and reach their experts by products with masks of "
+                  "tokens x experts x capacity, of a micro-batch, which grow with the square of "
+                  "its "
+                  "tokens; held against no measured run"
+                : "experts are counted as grouped products that drop no token, as DeepSpeed's "
+                  "AutoEP "
+                  "and models of Transformers have them: moe.capacity_factor says deepspeed.moe's "
+                  "own layer, which drops tokens and keeps masks of tokens x experts x capacity");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         sl_note_add(out, false, "experts_exposed",

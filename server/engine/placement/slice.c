@@ -6,6 +6,7 @@
 #include "engine/placement/adapter.h"
 #include "engine/placement/states.h"
 #include "engine/price/low_precision.h"
+#include "engine/price/masks.h"
 #include "engine/schedule/schedule.h"
 
 double
@@ -550,7 +551,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +
-               scored_bytes(slice, op);
+               scored_bytes(slice, op) + sl_masks_kept_bytes(slice, op);
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
     case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */

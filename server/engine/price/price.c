@@ -4,6 +4,7 @@
 #include "engine/placement/adapter.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
+#include "engine/price/masks.h"
 #include "engine/price/price_parts.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
@@ -305,6 +306,12 @@ price_route(const sl_pricing *p, const sl_operator *op)
 {
     const double copies = pads_rows(p->slice) ? 4.0 : 2.0;
 
+    if (sl_masks_values(p->slice, op) > 0.0) {
+        p->out->forward_s += sl_masks_s(p->slice, op, SL_PASS_FORWARD);
+        p->out->backward_s += sl_masks_s(p->slice, op, SL_PASS_BACKWARD);
+        sl_price_exchange(p, op, (double)op->inputs);
+        return;
+    }
     price_streaming(p, copies * sl_slice_rows(p->slice, op) * (double)op->inputs, 4.0, 4.0,
                     copy_ratio);
     sl_price_exchange(p, op, (double)op->inputs);

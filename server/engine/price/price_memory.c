@@ -1,4 +1,5 @@
 /* What one layer of a kind holds and keeps: parameters and bytes of one micro-batch on one rank. */
+#include "engine/price/masks.h"
 #include "engine/price/price.h"
 
 #include <math.h>
@@ -219,9 +220,11 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * slice->tokens);
         if (op->kind == SL_OPERATOR_ROUTE)
-            out->largest_gradient_bytes = fmax(out->largest_gradient_bytes,
-                                               route_gradient_copies * slice->element_bytes *
-                                                   (double)op->inputs * sl_slice_rows(slice, op));
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes,
+                     fmax(sl_masks_gradient_bytes(slice, op),
+                          route_gradient_copies * slice->element_bytes * (double)op->inputs *
+                              sl_slice_rows(slice, op)));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
