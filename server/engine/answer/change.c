@@ -284,6 +284,9 @@ sl_change_apply(sl_change change, const sl_question *question, sl_combination *c
         break;
     case SL_CHANGE_OFFLOAD_OPTIMIZER:
         w->offload.optimizer = change.value > 0;
+        /* Megatron moves the states of its distributed optimizer alone. */
+        if (change.value > 0 && w->framework == SL_FRAMEWORK_MEGATRON && plan->zero_stage == 0)
+            plan->zero_stage = 1;
         if (change.value == 0) {
             w->offload.optimizer_on_nvme = false;
             w->offload.optimizer_fraction = 0.0;

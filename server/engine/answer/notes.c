@@ -52,7 +52,8 @@ note_unknown(const sl_question *question, sl_estimate *out)
             out, false, "median_of_open_fields",
             "the answer is the combination with the median step among those that fit, of those "
             "that differ in recomputation alone the fastest; when none fits, of those that differ "
-            "in what a plan chooses the one that lacks least; the interval spans them");
+            "in recomputation, sequence parallelism and stage the one that lacks least; the "
+            "interval spans them");
 }
 
 /* Whether what a layer passes on had to be guessed from what it keeps. */

@@ -3,7 +3,8 @@
  * is the combination with the median step, between the extremes of them all. When some combinations
  * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for:
  * of combinations that differ in recomputation alone the median counts the fastest that fits. Where
- * none fits, it counts of those that differ in what a plan may choose the one that lacks least.
+ * none fits, it counts of those that differ in recomputation, sequence parallelism and stage the one
+ * that lacks least.
  */
 #include <assert.h>
 #include <math.h>
@@ -284,18 +285,17 @@ comes_before(const survey *s, uint32_t a, uint32_t b)
     return x->headroom_bytes != y->headroom_bytes ? x->headroom_bytes > y->headroom_bytes : a < b;
 }
 
-/* Whether two combinations are one run but for recomputation, or where nothing fits for any choice
- * of a plan: what a release, a machine or a recipe has is none. */
+/* Whether two combinations are one run but for recomputation, or where nothing fits for what else
+ * makes room at no other batch: sequence parallelism and the stage. */
 static bool
 is_choice_of(const survey *s, uint32_t i, uint32_t j)
 {
     const walk *a = &s->seen[i].at, *b = &s->seen[j].at;
-    const bool same =
-        a->software == b->software && a->attention == b->attention && a->dropout == b->dropout;
+    const bool same = a->software == b->software && a->attention == b->attention &&
+                      a->dropout == b->dropout && a->micro_batch == b->micro_batch;
 
     return same &&
-           (s->fitting == 0 || (a->micro_batch == b->micro_batch && a->sequence == b->sequence &&
-                                a->zero_stage == b->zero_stage));
+           (s->fitting == 0 || (a->sequence == b->sequence && a->zero_stage == b->zero_stage));
 }
 
 /* Whether a, as good otherwise, is run before b. */
