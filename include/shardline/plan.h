@@ -249,6 +249,8 @@ typedef struct sl_workload {
     sl_recompute_method recompute_method; /* of full */
     uint32_t recompute_layers;            /* of block and uniform */
     uint32_t recompute_modules;           /* of modules: bits by sl_recompute_module */
+    uint32_t mlp_tiles; /* dense MLPs run over so many parts of the sequence, one after another, and
+                           again in backward; 0 = at once */
     sl_attention_kernel attention;
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */

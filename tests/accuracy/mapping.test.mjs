@@ -111,10 +111,11 @@ test('a model that cannot be described is refused with the reason', () => {
     assert.match(requestOf({ ...dense, L: '', vocab: '' }).refusal, /does not give L, vocab/);
     assert.match(requestOf({ ...megatron, schedule: 'interlaced vocabulary' }).refusal,
         /no word for schedule/);
-    assert.match(requestOf({ ...dense, recompute: 'full, tiled MLP, tiled loss' }).refusal, /MLP in tiles/);
 });
 
 test('recomputation is told by mode', () => {
+    assert.deepEqual(workload({ h: '4096', cp: '2', seq_len: '81921', recompute: 'full, tiled MLP, tiled loss' }).recompute,
+        { mode: 'full', mlp_tiles: 11 });
     const of = (recompute) => workload({ framework: 'Megatron-Bridge', sharding: '', recompute })
         .recompute;
     assert.equal(of('full (recipe default)'), 'full');

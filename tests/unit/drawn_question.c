@@ -157,6 +157,8 @@ draw_recompute(sl_workload *w)
         w->recompute_method = (sl_recompute_method)(1 + draw(2));
         w->recompute_layers = 1 + (uint32_t)draw(6);
     }
+    if (w->framework != SL_FRAMEWORK_MEGATRON && once_in(6))
+        w->mlp_tiles = 2 + (uint32_t)draw(6);
     if (w->recompute == SL_RECOMPUTE_MODULES)
         w->recompute_modules = 1 + (uint32_t)draw((1U << SL_MODULE_COUNT) - 1);
 }

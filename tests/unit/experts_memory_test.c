@@ -130,7 +130,7 @@ experts_are_gathered_over_the_ranks_that_are_alike(void)
 }
 
 static double
-block_kept_bytes(const sl_question *q)
+block_bytes(const sl_question *q)
 {
     const sl_rank_memory *rank = answer_rank(q);
 
@@ -149,20 +149,20 @@ deepspeeds_own_layer_keeps_masks_where_experts_have_a_capacity(void)
     sl_question q = mixture_question();
 
     q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
-    const double kept = block_kept_bytes(&q);
+    const double kept = block_bytes(&q);
     const double step_s = sl_fixture_answer(&q)->time.step_s;
     q.workload.capacity = 1.0; /* as many rows as experts that are balanced have without one */
-    sl_expect_near(block_kept_bytes(&q) - kept,
-                   2.0 * 2.0 * values + 4.0 * VISITS * values / EXPERTS, 1e-9, "masks and places");
+    sl_expect_near(block_bytes(&q) - kept, 2.0 * 2.0 * values + 4.0 * VISITS * values / EXPERTS,
+                   1e-9, "masks and places");
     const double products_s = 5.0 * 2.0 * values * HIDDEN / 100e12;
     const double microbatches = 2.0; /* 16 sequences over 8 ranks */
     CU_ASSERT_TRUE(sl_fixture_answer(&q)->time.step_s - step_s >
                    0.9 * microbatches * BLOCKS * products_s);
 
     q.workload.framework = SL_FRAMEWORK_MEGATRON;
-    const double padded = block_kept_bytes(&q);
+    const double padded = block_bytes(&q);
     q.workload.capacity = 0.0;
-    CU_ASSERT_EQUAL(block_kept_bytes(&q), padded);
+    CU_ASSERT_EQUAL(block_bytes(&q), padded);
 }
 
 static void
@@ -229,17 +229,6 @@ experts_that_are_not_cut_are_whole_on_every_tensor_rank(void)
     q.plan.expert = 4;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS), cut, 1e-12,
                    "shared by four is as much as cut by four");
-}
-
-static double
-block_bytes(const sl_question *q)
-{
-    const sl_rank_memory *rank = answer_rank(q);
-
-    for (uint32_t i = 0; i < rank->term_count; i++)
-        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
-            return rank->terms[i].inputs[2].value;
-    return 0.0;
 }
 
 static void

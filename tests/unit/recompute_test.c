@@ -94,6 +94,36 @@ set_modules(sl_question *q, uint32_t modules)
     q->workload.recompute_modules = modules;
 }
 
+/* DeepSpeed's TiledMLP: its input alone is kept, whether blocks are rebuilt or not; backward holds
+ * one part's values and gradient, and runs each part forward once more. */
+static void
+mlps_in_tiles_keep_their_input_alone(void)
+{
+    sl_question q = llama_question();
+    sl_errors err = {0};
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    const double kept = activations_of(&q);
+    const double step_s = sl_fixture_answer(&q)->time.step_s;
+    q.workload.mlp_tiles = 8;
+    sl_expect_near(kept - activations_of(&q), BLOCKS * TOKENS * 6.0 * FFN, 1e-9,
+                   "gate, up and their product");
+    const double flops = 2.0 * 3.0 * TOKENS * HIDDEN * FFN;
+    CU_ASSERT_TRUE(sl_fixture_answer(&q)->time.step_s - step_s > 2.0 * BLOCKS * flops / 100e12);
+
+    static sl_priced priced;
+    const sl_combination c = {&software, q.workload, q.plan};
+    sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
+    sl_expect_near(priced.prices[1].largest_gradient_bytes, TOKENS * (6.0 + 4.0) * FFN / 8.0, 1e-9,
+                   "an eighth of its values and of their gradient");
+
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    q.plan.zero_stage = 1;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/workload/recompute/mlp_tiles", "of Megatron");
+}
+
 static void
 block_rebuilds_the_first_blocks_of_each_chunk(void)
 {
@@ -561,6 +591,7 @@ static const sl_case cases[] = {
     SL_CASE(what_stops_early_does_not_bring_tokens_back),
     SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
+    SL_CASE(mlps_in_tiles_keep_their_input_alone),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     SL_CASE(uniform_keeps_one_input_for_several_blocks),
     SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),

@@ -28,6 +28,12 @@ static const char *const optimizers[] = {
 };
 _Static_assert(COUNT(optimizers) == SL_OPTIMIZER_COUNT, "a word for every optimizer");
 
+/* Of the object, where core_attention is what the word "selective" says. */
+static const char *const recompute_modes[] = {
+    [SL_RECOMPUTE_NONE] = "none",       [SL_RECOMPUTE_SELECTIVE] = "core_attention",
+    [SL_RECOMPUTE_FULL] = "full",       [SL_RECOMPUTE_OPERATORS] = "op_sac",
+    [SL_RECOMPUTE_MODULES] = "modules",
+};
 static const char *const recomputes[] = {
     [SL_RECOMPUTE_NONE] = "none",
     [SL_RECOMPUTE_SELECTIVE] = "selective",
@@ -239,6 +245,8 @@ const sl_names sl_framework_names = {sl_framework_words, SL_FRAMEWORK_COUNT, SL_
 const sl_names sl_precision_names = {sl_precision_words, SL_PRECISION_COUNT, SL_PRECISION_COUNT};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_WORDS, COUNT(recomputes)};
+const sl_names sl_recompute_modes = {recompute_modes, COUNT(recompute_modes),
+                                     COUNT(recompute_modes)};
 const sl_names sl_method_names = {methods, COUNT(methods), COUNT(methods)};
 const sl_names sl_module_names = {modules, COUNT(modules), COUNT(modules)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};

@@ -24,6 +24,7 @@ extern const sl_names sl_framework_names;
 extern const sl_names sl_precision_names;
 extern const sl_names sl_optimizer_names;
 extern const sl_names sl_recompute_names;
+extern const sl_names sl_recompute_modes;
 extern const sl_names sl_method_names; /* of recomputation; sl_recompute_method less one */
 extern const sl_names sl_module_names; /* sl_recompute_module */
 extern const sl_names sl_loss_names;

@@ -66,17 +66,20 @@ void
 sl_recompute_write(sl_writer *writer, const sl_workload *w)
 {
     sl_write_key(writer, "recompute");
-    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
+    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH &&
+        w->mlp_tiles == 0) {
         sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
         return;
     }
     sl_write_object(writer);
-    if (w->recompute == SL_RECOMPUTE_FULL) {
-        sl_put_text(writer, "mode", "full");
+    sl_put_text(writer, "mode", sl_name(&sl_recompute_modes, w->recompute));
+    if (w->mlp_tiles > 0)
+        sl_put_uint(writer, "mlp_tiles", w->mlp_tiles);
+    if (w->recompute == SL_RECOMPUTE_FULL && w->recompute_method != SL_RECOMPUTE_EACH) {
         sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
         sl_put_uint(writer, "layers", w->recompute_layers);
-    } else {
-        sl_put_text(writer, "mode", "modules");
+    }
+    if (w->recompute == SL_RECOMPUTE_MODULES) {
         sl_write_key(writer, "modules");
         sl_write_array(writer);
         for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)

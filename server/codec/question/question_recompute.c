@@ -6,6 +6,8 @@
 #include "codec/question/question_parts.h"
 #include "json/members.h"
 
+enum { MLP_TILES_MAX = 1 << 20 };
+
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 static sl_code
@@ -57,24 +59,17 @@ fail_unless_mode(const sl_node *object, const char *member, const char *mode, sl
     return sl_node_fail(&said, err, SL_E_RANGE, "inconsistent", "goes with mode %s", mode);
 }
 
-/* core_attention is what the word "selective" says. */
 static sl_code
 read_object(const sl_node *object, sl_errors *warnings, sl_workload *workload, sl_errors *err)
 {
     static const sl_member members[] = {
-        {"mode", NULL}, {"method", NULL}, {"layers", NULL}, {"modules", NULL}};
-    static const char *const modes[] = {
-        [SL_RECOMPUTE_NONE] = "none",       [SL_RECOMPUTE_SELECTIVE] = "core_attention",
-        [SL_RECOMPUTE_FULL] = "full",       [SL_RECOMPUTE_OPERATORS] = "op_sac",
-        [SL_RECOMPUTE_MODULES] = "modules",
-    };
-    static const sl_names names = {modes, COUNT(modes), COUNT(modes)};
+        {"mode", NULL}, {"method", NULL}, {"layers", NULL}, {"modules", NULL}, {"mlp_tiles", NULL}};
     uint32_t mode = 0;
     bool said = false;
     sl_node needed;
     sl_code first = sl_members_check(object, members, COUNT(members), warnings, err);
     sl_keep(&first, sl_node_required(object, "mode", &needed, err));
-    sl_keep(&first, sl_names_read(object, "mode", &names, &mode, &said, err));
+    sl_keep(&first, sl_names_read(object, "mode", &sl_recompute_modes, &mode, &said, err));
     if (first != SL_OK)
         return first;
     workload->recompute = (sl_recompute)mode;
@@ -88,6 +83,9 @@ read_object(const sl_node *object, sl_errors *warnings, sl_workload *workload, s
         sl_keep(&first, read_modules(object, &workload->recompute_modules, err));
     else
         sl_keep(&first, fail_unless_mode(object, "modules", "modules", err));
+    uint64_t tiles = 0;
+    sl_keep(&first, sl_node_uint(object, "mlp_tiles", 2, MLP_TILES_MAX, &tiles, NULL, err));
+    workload->mlp_tiles = (uint32_t)tiles;
     return first;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "engine/check/check.h"
+#include "engine/placement/adapter.h"
 #include "engine/placement/slice.h"
 #include "engine/price/low_precision.h"
 
@@ -138,6 +139,40 @@ sl_check_across(const sl_question *question, sl_errors *err)
                    pipeline);
 }
 
+/* Parts of the sequence that dense MLPs run over (DeepSpeed runtime/sequence_parallel/ulysses_sp.py,
+ * TiledMLP; axolotl's of FSDP). */
+static sl_code
+check_tiles(const sl_question *question, sl_errors *err)
+{
+    static const char *const pointer = "/workload/recompute/mlp_tiles";
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const uint64_t positions = workload->sequence_length / plan->context;
+    const bool alone = plan->tensor == 1 && plan->pipeline == 1;
+    const bool around = workload->recompute == SL_RECOMPUTE_OPERATORS ||
+                        workload->recompute == SL_RECOMPUTE_MODULES ||
+                        sl_adapter_on(&workload->adapter);
+    sl_code code = SL_OK;
+
+    if (workload->mlp_tiles == 0)
+        return SL_OK;
+    if (workload->framework == SL_FRAMEWORK_MEGATRON || !alone || around) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer, "%s",
+                    workload->framework == SL_FRAMEWORK_MEGATRON ? "megatron has no MLPs in tiles"
+                    : !alone ? "MLPs in tiles are modelled without tensor parallelism and pipeline"
+                             : "MLPs in tiles are modelled beside modes none, core_attention and "
+                               "full, where all weights train");
+        sl_hint(err, "leave it out");
+    } else if (workload->mlp_tiles > positions) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
+                       "must be at most the %llu positions of a rank, got %u",
+                       (unsigned long long)positions, workload->mlp_tiles);
+        sl_hint(err, "2 to %llu", (unsigned long long)positions);
+    }
+    return code;
+}
+
 sl_code
 sl_check_operators(const sl_question *question, sl_errors *err)
 {
@@ -145,7 +180,10 @@ sl_check_operators(const sl_question *question, sl_errors *err)
 
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
-    sl_code code = check_scans(question, err);
+    const sl_code scans = check_scans(question, err);
+    sl_code code = check_tiles(question, err);
+    if (scans != SL_OK)
+        code = scans;
     const sl_code across = sl_check_across(question, err);
 
     const sl_code widths = check_low(question, err);

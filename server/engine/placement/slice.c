@@ -156,6 +156,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .recompute = workload->recompute,
         .recompute_modules =
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
+        .mlp_tiles = workload->mlp_tiles,
         .dropout = workload->dropout,
         .eager = keeps_pointwise(software, workload),
         .ends_apart = sl_schedule_ends_apart(plan),

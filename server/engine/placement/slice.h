@@ -48,6 +48,7 @@ typedef struct sl_slice {
     double module_operators; /* that hooks around a module are as long as, in each pass */
     sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
+    double mlp_tiles;           /* parts that dense MLPs run over one by one; 0 = at once */
     bool dropout;
     bool eager;      /* pointwise results are kept where fused code rebuilds them */
     bool ends_apart; /* a tied head then holds its own copy of the embedding */

@@ -525,6 +525,8 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
                               out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
+        if (p->slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, i, SL_MODULE_MLP))
+            out->backward_s += out->forward_s - forward_s; /* each tile runs again */
         if (again)
             sl_price_add_rerun(&out->again, out, &before);
         if (grouped)

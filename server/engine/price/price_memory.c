@@ -189,10 +189,20 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
     for (uint32_t i = 0; i < kind->tensor_count; i++)
         price_tensor(slice, kind, &kind->tensors[i], out);
 
+    double tiled_bytes = 0.0; /* what tiles make anew in backward, of all of them */
     for (uint32_t i = 0; i < kind->operator_count; i++) {
         const sl_operator *op = &kind->operators[i];
         const double saved = kept_of(slice, kind, op);
+        const double gradient = op->kind == SL_OPERATOR_ACTIVATION
+                                    ? slice->element_bytes * (double)op->inputs *
+                                          sl_slice_rows(slice, op) /
+                                          (op->experts > 0 ? slice->expert_tensor : slice->tensor)
+                                    : 0.0;
 
+        if (slice->mlp_tiles > 0.0 && sl_recompute_drops(kind, i, SL_MODULE_MLP)) {
+            tiled_bytes += saved + gradient;
+            continue;
+        }
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
         out->operand_bytes += operands_of(slice, op);
@@ -201,11 +211,7 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
             out->foreign_bytes =
                 fmax(out->foreign_bytes, sl_adapter_regathered_bytes(slice, kind, op));
         }
-        if (op->kind == SL_OPERATOR_ACTIVATION)
-            out->largest_gradient_bytes =
-                fmax(out->largest_gradient_bytes,
-                     slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
-                         (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        out->largest_gradient_bytes = fmax(out->largest_gradient_bytes, gradient);
         /* Gradients of the softmax output and of the scores; that of a bias waits beside them. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
             out->largest_gradient_bytes =
@@ -228,6 +234,9 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
+    if (tiled_bytes > 0.0)
+        out->largest_gradient_bytes =
+            fmax(out->largest_gradient_bytes, tiled_bytes / slice->mlp_tiles);
     out->products_bytes = products_bytes(slice, kind, out->input_bytes);
     price_modules_memory(slice, kind, out);
 }

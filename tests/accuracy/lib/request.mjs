@@ -143,8 +143,6 @@ function unsayable(row) {
         return `the contract has no word for framework "${row.framework}"`;
     if (!nothing.test(row.schedule) && scheduleOf(row) === undefined)
         return `the contract has no word for schedule "${row.schedule}"`;
-    if (/tiled MLP/i.test(row.recompute))
-        return 'the contract has no word for an MLP in tiles';
     return undefined;
 }
 

@@ -73,8 +73,8 @@ const attentions = [
 ];
 
 const losses = [
-    [/CCE/, 'cut'],
-    [/chunked(?!\/)|tiled|liger/i, 'chunked'],
+    [/CCE|tiled loss/, 'cut'],
+    [/chunked(?!\/)|liger/i, 'chunked'],
     [/compiled/i, 'fused'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
@@ -92,6 +92,9 @@ const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|l
 
 const modules = /^(core_attn|mlp|layernorm|moe_act|mla_up_proj|moe|shared_experts)$/;
 
+/** ALST's: as many as the width goes into a rank's sequence (DeepSpeed's TiledMLP, as it is shown there). */
+const tilesOf = (row) => Math.ceil(Number(row.seq_len) / Math.max(1, Number(row.cp)) / Number(row.h));
+
 function recomputeOf(row, isTitan) {
     const text = row.recompute;
     const parts = text.replace(/ selective$/, '').split(' + ');
@@ -104,6 +107,8 @@ function recomputeOf(row, isTitan) {
     const [, layers] = text.match(/^full \(block, (\d+) layers per stage\)$/) ?? [];
     if (layers !== undefined)
         return { mode: 'full', method: 'block', layers: Number(layers) };
+    if (/tiled MLP/i.test(text))
+        return { mode: 'full', mlp_tiles: tilesOf(row) };
     if (/^full|checkpointing/i.test(text) || truth(text) === true)
         return 'full';
     if (/^(selective \()?core[ _]att(n|ention)\)?$/.test(parts.join(' + ')))
