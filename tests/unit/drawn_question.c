@@ -157,8 +157,6 @@ draw_recompute(sl_workload *w)
         w->recompute_method = (sl_recompute_method)(1 + draw(2));
         w->recompute_layers = 1 + (uint32_t)draw(6);
     }
-    if (w->framework != SL_FRAMEWORK_MEGATRON && once_in(6))
-        w->mlp_tiles = 2 + (uint32_t)draw(6);
     if (w->recompute == SL_RECOMPUTE_MODULES)
         w->recompute_modules = 1 + (uint32_t)draw((1U << SL_MODULE_COUNT) - 1);
 }
@@ -238,6 +236,8 @@ draw_workload(sl_workload *w, const sl_model *model)
         draw_adapter(&w->adapter);
     if (once_in(4))
         draw_offload(w);
+    if (w->framework != SL_FRAMEWORK_MEGATRON && w->compile && w->tokens > 0)
+        w->mlp_tiles = 4; /* draws nothing, so that what follows stays as it was */
 }
 
 /* Any numbers of blocks that add up. */

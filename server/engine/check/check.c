@@ -415,11 +415,11 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static const sl_rule rules[] = {
-        check_framework,   check_sharding, check_workload,   sl_check_experts, sl_check_context,
-        check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
-        sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
-        sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
-        sl_check_pools,
+        check_framework,   check_sharding,   check_workload, sl_check_experts, sl_check_context,
+        check_world,       check_tensor,     check_pipeline, check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain,   sl_check_host,  sl_check_adapter, sl_check_operators,
+        sl_check_tiles,    sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_unit,
+        sl_check_order,    sl_check_pools,
     };
 
     /* What follows reads operators, which such a model has only in part. */
@@ -441,9 +441,10 @@ sl_question_check_cut(const sl_question *question, sl_errors *err)
     /* In the order of the whole check, less what goes by tensors, sequences and the hardware
      * alone. */
     static const sl_rule rules[] = {
-        check_framework,  check_sharding, check_workload,   sl_check_experts, check_world,
-        check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,    sl_check_across,
-        sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order,   sl_check_pools,
+        check_framework, check_sharding,   check_workload, sl_check_experts,
+        check_world,     check_pipeline,   check_batch,    sl_check_plain,
+        sl_check_host,   sl_check_across,  sl_check_tiles, sl_check_traffic,
+        sl_check_lent,   sl_check_offload, sl_check_order, sl_check_pools,
     };
 
     return sl_check_all(rules, sizeof rules / sizeof rules[0], question, err);

@@ -141,8 +141,8 @@ sl_check_across(const sl_question *question, sl_errors *err)
 
 /* Parts of the sequence that dense MLPs run over (DeepSpeed runtime/sequence_parallel/ulysses_sp.py,
  * TiledMLP; axolotl's of FSDP). */
-static sl_code
-check_tiles(const sl_question *question, sl_errors *err)
+sl_code
+sl_check_tiles(const sl_question *question, sl_errors *err)
 {
     static const char *const pointer = "/workload/recompute/mlp_tiles";
     const sl_workload *workload = &question->workload;
@@ -180,10 +180,7 @@ sl_check_operators(const sl_question *question, sl_errors *err)
 
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
-    const sl_code scans = check_scans(question, err);
-    sl_code code = check_tiles(question, err);
-    if (scans != SL_OK)
-        code = scans;
+    sl_code code = check_scans(question, err);
     const sl_code across = sl_check_across(question, err);
 
     const sl_code widths = check_low(question, err);

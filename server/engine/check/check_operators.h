@@ -11,4 +11,7 @@ sl_code sl_check_operators(const sl_question *question, sl_errors *err) SL_MUST_
 /** Of those rules, the one that reads the pipeline. */
 sl_code sl_check_across(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
+/** Where dense MLPs run over parts of the sequence: what that is modelled beside. */
+sl_code sl_check_tiles(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
+
 #endif
