@@ -448,7 +448,7 @@ describe('the palette', () => {
             const all = (await options.allTextContents()).join('\n');
             for (const label of await page.locator('.controls .row-label').allTextContents())
                 assert.ok(all.includes(`Set: ${label}`), label);
-            for (const words of ['Copy the link', 'Copy as curl', 'Open the view: Search', 'Explain every number', 'Show these keys'])
+            for (const words of ['Copy the link', 'Copy as curl', 'Open the view: Search', 'Explain every number', 'Show the keys'])
                 assert.ok(all.includes(words), words);
             await expectAccessible(page, 'palette');
             await box.press('ArrowDown');
