@@ -62,6 +62,9 @@ export const grouped = (text) => text.replace(/(?<![\w.,:/#@='"`[-])[1-9]\d{4,}(
 /** Sizes of a tensor. @param {number[]} shape */
 export const shapeText = (shape) => shape.map(exact).join(" × ");
 
+/** As on an axis, whose values are round: without the zeros after them. @param {string} text */
+export const roundText = (text) => text.replace(/\.0+(?= |$)|(?<=\.\d+)0+(?= |$)/, "");
+
 /** @param {number} bytes @param {"GiB" | "GB"} unit */
 export function gigabytes(bytes, unit) {
     const value = bytes / UNIT_BYTES[unit];
@@ -130,7 +133,8 @@ export function change(now, before) {
     if (now / before >= FROM_FACTOR) return `×${digits(now / before)}`;
     const ratio = now / before - 1;
     if (Math.abs(ratio) < LEAST_CHANGE) return "same";
-    return `${ratio < 0 ? "−" : "+"}${Math.abs(ratio * 100).toFixed(1)} %`;
+    const share = Math.abs(ratio * 100);
+    return `${ratio < 0 ? "−" : "+"}${share < 99.95 ? share.toFixed(1) : share.toFixed()} %`;
 }
 
 /** A count as a person types it, where that is shorter and loses nothing. @param {number} value */

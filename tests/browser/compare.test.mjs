@@ -360,11 +360,23 @@ describe('ways of fine-tuning', () => {
 
 describe('for everyone', () => {
     it('two plans stand side by side on a phone', async () => {
-        await inTab(browser, server, { path: VIEW + pinPart(WIDE), width: 390, height: 844 }, async ({ page }) => {
+        await inTab(browser, server, { path: VIEW + pinPart({ ...WIDE, recompute: 'none' }), width: 390, height: 844 }, async ({ page }) => {
             await ready(page);
+            assert.deepEqual(await page.locator('.sheet thead th > .muted').allTextContents(), ['TP8 PP4 VPP2 DP4 SP MB1 selective', 'TP4 PP4 VPP2 DP8 SP MB1']);
             await becomes(() => page.locator('.sheet .scroll-hint').count(), 0, 'nothing to scroll to');
         });
     });
+
+    for (const width of [390, 1024]) {
+        it(`strategies stay a table of rows that scrolls sideways, ${width} pixels wide`, async () => {
+            await inTab(browser, server, { path: `${VIEW}&c.of=strategies`, width, height: 900 }, async ({ page }) => {
+                await ready(page, 'strategies');
+                const high = await page.locator('[role=grid]').first().locator('tbody tr:not(.part, .words)').evaluateAll((rows) => rows.map((row) => row.clientHeight));
+                assert.ok(Math.max(...high) < 110, `${Math.max(...high)}`);
+                await page.locator('.scroll-hint').first().waitFor();
+            });
+        });
+    }
 
     for (const colorScheme of ['light', 'dark']) {
         it(`axe-core finds nothing in ${colorScheme}: plans, strategies, fine-tuning, narrow`, async () => {

@@ -320,7 +320,7 @@ describe('a slider', () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;
             await start(tab, 'llama-8b');
-            const asked = await page.locator('#field-tensor').evaluate(async (input) => {
+            const asked = await page.locator('#field-tensor').evaluate((input) => {
                 const { fetch } = globalThis;
                 const paths = [];
                 globalThis.fetch = (path, ...more) => {
@@ -330,12 +330,7 @@ describe('a slider', () => {
                 input.value = '0';
                 input.dispatchEvent(new Event('input', { bubbles: true }));
                 input.dispatchEvent(new Event('change', { bubbles: true }));
-                /* What follows at once, no timer between. */
-                await new Promise((next) => {
-                    const { port1, port2 } = new MessageChannel();
-                    port1.onmessage = next;
-                    port2.postMessage(null);
-                });
+                /* By now, before any of it is drawn: the service works meanwhile. */
                 return paths;
             });
             assert.ok(asked.includes('/api/v1/estimates'), `asked at once: ${asked}`);
@@ -398,7 +393,8 @@ describe('what if', () => {
             const more = (asked.memory.device_total_bytes - answer.memory.device_total_bytes) / 2 ** 30;
             const text = await seen(offer);
             assert.ok(text.includes(`+${more.toFixed(1)} GiB`), text);
-            assert.ok(text.includes(`+${(100 * (asked.time.step_s / answer.time.step_s - 1)).toFixed(1)} % step`), text);
+            const longer = 100 * (asked.time.step_s / answer.time.step_s - 1);
+            assert.ok(text.includes(`+${longer.toFixed(longer < 99.95 ? 1 : 0)} % step`), text);
             assert.ok(text.includes(asked.fits ? 'fits' : 'does not fit'), text);
             const barred = ribbon.locator('[data-move="zero"]');
             assert.match(await seen(barred), /ZeRO 1 → 2not possible: .+/);
@@ -452,7 +448,7 @@ describe('the palette', () => {
             const all = (await options.allTextContents()).join('\n');
             for (const label of await page.locator('.controls .row-label').allTextContents())
                 assert.ok(all.includes(`Set: ${label}`), label);
-            for (const words of ['Copy the link', 'Copy as curl', 'Open the view: Search', 'Explain every number', 'Show these keys'])
+            for (const words of ['Copy the link', 'Copy as curl', 'Open the view: Search', 'Explain every number', 'Show the keys'])
                 assert.ok(all.includes(words), words);
             await expectAccessible(page, 'palette');
             await box.press('ArrowDown');

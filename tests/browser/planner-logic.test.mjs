@@ -15,7 +15,7 @@ import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/p
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
-import { borneOut, change, count, grouped, inUnit, ofAnySize, percent, scaled, seconds } from '../../static/src/units.js';
+import { borneOut, change, count, grouped, inUnit, ofAnySize, percent, roundText, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { many, memberWords } from '../../static/src/words.js';
@@ -103,8 +103,12 @@ describe('units', () => {
         assert.deepEqual([0, 1e-16, 0.0003, 0.0005, 0.123].map((ratio) => percent(ratio)), ['0 %', '0 %', '<0.1 %', '0.1 %', '12.3 %']);
     });
 
+    it('of an axis have no zeros after what is round', () => {
+        assert.deepEqual(['80.0 k', '2.50 M', '2.00 M', '0.0', '100', '1,200 k', '0.050', '10.0 ms'].map(roundText), ['80 k', '2.5 M', '2 M', '0', '100', '1,200 k', '0.05', '10 ms']);
+    });
+
     it('of a change are a share, a factor, or none where it is noise', () => {
-        assert.deepEqual([1, 1.0004, 1.001, 0.9, 3].map((now) => change(now, 1)), ['same', 'same', '+0.1 %', '−10.0 %', '×3.00']);
+        assert.deepEqual([1, 1.0004, 1.001, 0.9, 2.2469, 3].map((now) => change(now, 1)), ['same', 'same', '+0.1 %', '−10.0 %', '+125 %', '×3.00']);
     });
 });
 

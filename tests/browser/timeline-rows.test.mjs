@@ -239,6 +239,10 @@ describe('the cells', () => {
         });
     }
 
+    it('of one node have room, be it all there is or one of many', () => {
+        assert.deepEqual([cellsOf(placesOf(1, 8), 900).cell, cellsOf(placesOf(16, 8), 900, 3).cell, cellsOf(placesOf(1, 8), 200).cell], [64, 64, 46]);
+    });
+
     it('become pixels before the map grows out of the screen', () => {
         const cells = cellsOf(placesOf(2048, 8), 1000);
         assert.ok(cells.cell <= 4 && cells.height <= 400, `${cells.cell} pixels, ${cells.height} high`);

@@ -90,7 +90,7 @@ function Columns({ answer }) {
     const asked = shown.findIndex(({ name }) => name === said("base"));
     const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
     return html`
-        <${Sheet} cards label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
+        <${Sheet} label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
             columns=${shown.map((one, at) => ({ key: one.name, title: called("ways", one.name),
                 head: html`<${Head} strategy=${one} recommended=${one.name === recommendation.strategy} isBase=${at === base} />` }))}>
             <span role="radiogroup" aria-label="Strategies shown">

@@ -44,7 +44,7 @@ export function columnsOf() {
         word("attention", "Attention", ({ attention }) => attention), word("verdict", "Verdict", verdictOf),
         figure("device_total_bytes", `Peak ${units.value}`, 1, size, ({ memory }) => memory?.device_total_bytes),
         figure("gain_bytes", `Saves ${units.value}`, -1, size), figure("step_s", "Step", 1, seconds, ({ time }) => time?.step_s),
-        figure("cost_s", "Step against the first", 1, (value) => signed(value, seconds)),
+        figure("cost_s", "Against first", 1, (value) => signed(value, seconds)),
         figure("tokens_per_s", "Tokens/s", -1, scaled, ({ throughput }) => throughput?.tokens_per_s),
     ];
 }

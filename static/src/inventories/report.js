@@ -25,7 +25,7 @@ const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_cou
 export function Files({ files }) {
     return html`
         <ul class="notes">${files.map(({ name, title, confidence }, at) => html`
-            <li key=${at}><b>${name || "text"}</b>: ${title}${confidence < 1 ? `, ${percent(confidence)} sure` : ""}</li>`)}</ul>`;
+            <li key=${at}><b>${name || "text"}</b>: ${title}${confidence < 1 ? `, ${percent(confidence, (value) => value.toFixed())} sure` : ""}</li>`)}</ul>`;
 }
 
 /** @param {{hosts: Api.ParsedInventory["hosts"]}} props */

@@ -10,7 +10,7 @@ const SPANS = [[86_400, "day"], [3600, "hour"], [60, "minute"]];
 export function age(time, now_ms = Date.now()) {
     const past_s = (now_ms - Date.parse(time)) / 1000;
     const [span_s, word] = SPANS.find(([size_s]) => past_s >= size_s) ?? /** @type {[number, string]} */ ([0, ""]);
-    return span_s === 0 ? "just now" : `${many(Math.floor(past_s / span_s), word)} ago`;
+    return span_s === 0 ? "just now" : `${many(Math.floor(past_s / span_s), word).replace(" ", "\u00a0")} ago`;
 }
 
 /** To the minute, as everywhere in the records: UTC. @param {string} time */

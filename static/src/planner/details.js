@@ -1,7 +1,7 @@
 /** What stands behind the answer: communication, warnings, assumptions, versions. */
 import { html } from "../html.js";
 import { Part } from "../shell/part.js";
-import { answer } from "../state/store.js";
+import { estimated } from "../state/store.js";
 import { readable } from "../state/prefs.js";
 import { digits } from "../units.js";
 import { wordsOf } from "../words.js";
@@ -18,7 +18,7 @@ export function Notes({ title, items, tone = "", testid }) {
 }
 
 export function Details() {
-    const { estimate } = answer.value;
+    const estimate = estimated.value;
     const traffic = estimate.communication ?? [];
     return html`
         <div class="folds">
@@ -32,7 +32,7 @@ export function Details() {
 
 /** What this answer can be traced back to. */
 export function Provenance() {
-    const { estimate } = answer.value;
+    const estimate = estimated.value;
     const facts = [
         ["engine", estimate.engine_version], ["catalogue", estimate.catalog_revision],
         ["input", String(estimate.input_hash ?? "").slice(0, 12)], ["evaluator", wordsOf(estimate.evaluator ?? "")],

@@ -4,7 +4,7 @@
  */
 import { html } from "../html.js";
 import { cost, rate, units } from "../state/prefs.js";
-import { answer } from "../state/store.js";
+import { answer, estimated } from "../state/store.js";
 import { change, count, digits, LEAST_CHANGE, percent, scaled, seconds } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { valueAt } from "../widgets/values.js";
@@ -15,7 +15,7 @@ import { known } from "../widgets/words.js";
 const WATT_HOUR_J = 3600;
 
 /** How far the figures of the answer may be off. */
-const off = () => offBy(answer.value.estimate);
+const off = () => offBy(estimated.value);
 
 /** @type {import("../units.js").Digits} */
 const sure = (value) => sureBy(off())(value);
@@ -40,7 +40,7 @@ function Delta({ at, better }) {
 
 /** The interval, and what its two ends are: a reader would take them for a confidence interval. @param {{of: "step_s" | "peak_reserved_bytes", write: (value: number) => string}} props */
 function Range({ of, write }) {
-    const ends = answer.value.estimate.interval?.[of] ?? [];
+    const ends = estimated.value.interval?.[of] ?? [];
     const [low = "", high = ""] = ends.map(write);
     /* Both ends in one unit: that of the upper. */
     const unit = high.replace(/^\S+/, "");
@@ -78,7 +78,7 @@ function Headline({ testid, label, title = label, at, write, note, better }) {
 /** What comes with a run over weeks. */
 function Run() {
     return html`
-        for ${count(answer.value.estimate.resolved.workload.tokens)} tokens, goodput <${Figure} at="/goodput_ratio" write=${percent}
+        for ${count(estimated.value.resolved.workload.tokens)} tokens, goodput <${Figure} at="/goodput_ratio" write=${percent}
             title=${known("help", "goodput")} />,
         ${" "}<${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh", sure)} />`;
 }
@@ -101,7 +101,7 @@ const currencyOf = ({ assumptions = [] }) =>
 
 /** Only where there is a price. */
 function Cost() {
-    const { estimate } = answer.value;
+    const estimate = estimated.value;
     const { nodes, price_per_node_hour } = estimate.resolved.cluster ?? {};
     if (typeof price_per_node_hour !== "number") return null;
     const hourly = cost.now() === "hour";
@@ -119,7 +119,7 @@ function Cost() {
 }
 
 export function Figures() {
-    const size = sureSize(answer.value.estimate, units.value);
+    const size = sureSize(estimated.value, units.value);
     return html`
         <dl class="tiles">
             <${Headline} testid="step" label="Step time" at="/time/step_s" write=${sureTime} better="less"
@@ -133,7 +133,7 @@ export function Figures() {
                              title="With what lies outside the allocator" write=${size} /> with context`} />
             <${Headline} testid="bubble" label="Pipeline idle" at="/time/bubble_ratio" write=${sureShare}
                          note=${html`bubble and uneven stages; exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${sureTime} />`} />
-            ${answer.value.estimate.time_to_train_s > 0
+            ${estimated.value.time_to_train_s > 0
                 ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, off())} better="less" note=${html`<${Run} />`} />`
                 : html`<${Tile} testid="train" label="Time to train" note=${NEEDS_TOKENS} />`}
             <${Cost} />

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { html } from "../html.js";
 import { memorySize, units } from "../state/prefs.js";
-import { answer } from "../state/store.js";
+import { estimated } from "../state/store.js";
 import { gigabytes } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
@@ -80,7 +80,7 @@ function ShowAll({ shown, all }) {
 }
 
 export function Memory() {
-    const { memory } = answer.value.estimate;
+    const { memory } = estimated.value;
     const few = representatives(memory);
     const ranks = showAll.value ? memory.ranks : few;
     return html`

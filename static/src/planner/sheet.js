@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { FIELDS, valueWords } from "../state/fields.js";
 import { extraMembers, modelName } from "../state/plan.js";
-import { accelerators, answer, model, plan } from "../state/store.js";
+import { accelerators, estimated, model, plan } from "../state/store.js";
 import { readable } from "../state/prefs.js";
 import { exact } from "../units.js";
 import { many } from "../words.js";
@@ -27,7 +27,7 @@ const NAMED = ["hub", "revision", "example", "accelerator", "perNode", "inventor
 
 /** Beneath the figures. */
 export function SheetFoot() {
-    const { warnings = [], assumptions = [] } = answer.value.estimate;
+    const { warnings = [], assumptions = [] } = estimated.value;
     const settings = FIELDS.filter(({ key }) => !NAMED.includes(key));
     const link = location.href.length > MOST_SIGNS ? `${location.href.split("#")[0].slice(0, MOST_SIGNS)} (the pasted config.json is not part of it)` : location.href;
     const rest = warnings.length - MOST_NOTES;

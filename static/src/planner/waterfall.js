@@ -3,7 +3,7 @@
  * whose middle column is drawn, so the figures and their picture cannot disagree.
  */
 import { html } from "../html.js";
-import { answer } from "../state/store.js";
+import { estimated } from "../state/store.js";
 import { digits, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
@@ -50,7 +50,7 @@ function stepsOf(time) {
     /** @type {Step[]} */
     const steps = [
         { id: "ideal", label: "Model FLOPs at peak rate", tone: "green", hatched: false, start_s: 0, seconds: ideal_s,
-            about: answer.value.estimate.explanations?.["/time/ideal_s"], level: 0 },
+            about: estimated.value.explanations?.["/time/ideal_s"], level: 0 },
         { id: "efficiency", label: "Kernel efficiency", tone: "sky", hatched: false, start_s: ideal_s,
             seconds: forward_s + backward_s - ideal_s, about: efficiencyAbout(forward_s, backward_s, ideal_s), level: 0 },
     ];
@@ -105,7 +105,7 @@ function cellsOf(step, time, end_s, unit) {
 }
 
 export function Waterfall() {
-    const { time, interval } = answer.value.estimate;
+    const { time, interval } = estimated.value;
     const unit = time.step_s < 1 ? "ms" : "s";
     const end_s = Math.max(time.step_s, interval?.step_s?.[1] ?? 0) * 1.01;
     const steps = stepsOf(time);

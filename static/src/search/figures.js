@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import { lasting, offBy } from "../planner/spread.js";
 import { degreesOf } from "../state/cut.js";
 import { units } from "../state/prefs.js";
-import { spoken } from "../words.js";
+import { many, spoken } from "../words.js";
 import { rows } from "./run.js";
 import { exact, gigabytes } from "../units.js";
 import { fitOf } from "../widgets/fit.js";
@@ -80,7 +80,7 @@ export function dimensionValue(name, value) {
     if (typeof value === "number") return exact(value);
     if (typeof value !== "object") return called("values", String(value));
     if (name === "offload") return spoken("/workload/offload", value);
-    return value.layers ? `${value.mode}, ${value.layers} blocks` : value.mode ?? JSON.stringify(value);
+    return value.layers ? `${value.mode}, ${many(value.layers, "block")}` : value.mode ?? JSON.stringify(value);
 }
 
 /** What a plan that was found is called. @param {Row} row */
@@ -92,5 +92,6 @@ export const sureOf = (plan) => (typeof plan.fits_certain === "boolean" ? fitOf(
 /** The cut in a few letters, as the trade writes it. @param {{parallelism?: any, workload?: any}} plan */
 export function cutOf({ parallelism, workload }) {
     const micro = workload?.micro_batch_size ? [`MB${workload.micro_batch_size}`] : [];
-    return [...degreesOf(parallelism ?? {}), ...micro, dimensionValue("recompute", workload?.recompute)].join(" ");
+    const { recompute = "none" } = workload ?? {};
+    return [...degreesOf(parallelism ?? {}), ...micro, ...(recompute === "none" ? [] : [dimensionValue("recompute", recompute)])].join(" ");
 }

@@ -6,6 +6,7 @@ import { chosen, hovered, rows } from "./run.js";
 import { followWidth } from "../widgets/canvas.js";
 import { Fold } from "../widgets/fold.js";
 import { onKeys, spotOf, within } from "../widgets/hand.js";
+import { ScrollHint } from "../widgets/scroll.js";
 import { Help } from "../widgets/words.js";
 import { axes, isMatching, keep, kept, keptLast, keptOf } from "./axes.js";
 import { pointByKey } from "./shown.js";
@@ -15,7 +16,7 @@ const EDGES = { left: 54, right: 54, top: 36, bottom: 14 };
 const DEEP_PX = HEIGHT_PX - EDGES.top - EDGES.bottom;
 
 /** Axes nearer than this cannot be told apart: the drawing scrolls instead. */
-const LEAST_PX = 84;
+const LEAST_PX = 75;
 const MOST_LABELS = 12;
 
 const wide = signal(0);
@@ -139,6 +140,7 @@ function Drawing() {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     useLayoutEffect(() => followWidth(box.current, (now) => { wide.value = now; }), []);
     return html`
+        <${ScrollHint} over=${width.value > wide.value} />
         <div ref=${box} class="across">
             <div class="plot" tabindex="0" role="application" aria-label="Plans across all axes" aria-describedby="parallel-keys"
                  data-testid="parallel" onKeyDown=${onKey} onPointerDown=${onDown} onPointerMove=${onMove}

@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { readable, units } from "../state/prefs.js";
 import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
-import { exact, UNIT_BYTES } from "../units.js";
+import { exact, roundText, UNIT_BYTES } from "../units.js";
 import { wordsOf } from "../words.js";
 import { followWidth } from "../widgets/canvas.js";
 import { onKeys, spotOf, within } from "../widgets/hand.js";
@@ -40,10 +40,10 @@ function Axes() {
     return html`
         ${roundTicks(scales.value.x, wanted, unitOf(across.value)).map((value) => html`
             <g key=${`x${value}`}><line class="grid" x1=${left(value)} x2=${left(value)} y1=${EDGES.top} y2=${floor} />
-                <text class="tick" x=${left(value)} y=${floor + 16} text-anchor="middle">${across.value.write(value)}</text></g>`)}
+                <text class="tick" x=${left(value)} y=${floor + 16} text-anchor="middle">${roundText(across.value.write(value))}</text></g>`)}
         ${roundTicks(scales.value.y, 5, unitOf(upwards.value)).map((value) => html`
             <g key=${`y${value}`}><line class="grid" x1=${EDGES.left} x2=${EDGES.left + inner.width} y1=${top(value)} y2=${top(value)} />
-                <text class="tick" x=${EDGES.left - 6} y=${top(value) + 4} text-anchor="end">${upwards.value.write(value)}</text></g>`)}
+                <text class="tick" x=${EDGES.left - 6} y=${top(value) + 4} text-anchor="end">${roundText(upwards.value.write(value))}</text></g>`)}
         ${across.value.name === "headroom_bytes" && scales.value.x.from < 0 ? html`
             <line class="usable" x1=${left(0)} x2=${left(0)} y1=${EDGES.top} y2=${floor} />` : null}
         <text class="axis" x=${EDGES.left + inner.width} y=${HEIGHT_PX - 8} text-anchor="end">${titleOf(across.value)} →</text>

@@ -47,7 +47,7 @@ function onKey(event) {
 export function start() {
     registerCommands("Page", [
         { title: "Find a command or a setting", keys: ["Ctrl", "K"] },
-        { title: "Show these keys", key: "?", also: "help shortcuts", run: () => (dialog.value === "keys" ? closeDialog() : openKeys()) },
+        { title: "Show the keys", key: "?", also: "help shortcuts", run: () => (dialog.value === "keys" ? closeDialog() : openKeys()) },
         { title: "Undo a change of the plan", keys: ["Ctrl", "Z"], ready: () => undoable.value !== null, run: undo },
         { title: "Redo a change of the plan", keys: ["Ctrl", "Shift", "Z"], ready: () => redoable.value !== null, run: redo },
         ...pageCommands(),

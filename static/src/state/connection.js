@@ -139,7 +139,8 @@ export async function persist(path, ask, faultOf, withdrawn) {
     let patience_ms = HANGING_MS;
     for (;;) {
         withdrawn?.throwIfAborted();
-        await waitTurn(path, withdrawn);
+        /* Sent at once where nothing is amiss: before the page is drawn, which takes as long as the service. */
+        if (parts.size > 0) await waitTurn(path, withdrawn);
         try {
             const got = await askOnce(ask, withdrawn, patience_ms);
             if (got !== null) {

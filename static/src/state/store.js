@@ -30,6 +30,9 @@ export const plan = signal(planOfUrl(location.search, location.hash));
 /** @type {Answer} */
 const NO_ANSWER = { phase: "idle", estimate: null, previous: null, problem: null };
 export const answer = signal(NO_ANSWER);
+
+/** What stands while the next answer is on its way: who reads this alone is not drawn again for the asking. */
+export const estimated = computed(() => answer.value.estimate);
 export const choices = signal(/** @type {Record<string, any[]>} */ ({}));
 /** @type {{info: Api.Model, problem: Problem | null, pending: boolean}} */
 const NO_INFO = { info: null, problem: null, pending: false };
@@ -225,8 +228,10 @@ async function refreshChoices(request, abort) {
     if (got === null) return;
     /* A list runs empty when the fault lies elsewhere; the way out must stay in view. Of a problem the estimate tells. */
     const before = choices.peek();
-    choices.value = Object.fromEntries(Object.entries(got.value?.choices ?? {}).map(([name, list]) =>
+    const lists = Object.fromEntries(Object.entries(got.value?.choices ?? {}).map(([name, list]) =>
         [name, list.length > 0 ? list : before[name] ?? []]));
+    /* As they were, no control is drawn again. */
+    if (JSON.stringify(lists) !== JSON.stringify(before)) choices.value = lists;
 }
 
 /** What the service reads from a model. @param {any} named  as a request names it @param {AbortSignal} abort */

@@ -11,7 +11,7 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { explainAll } from "../state/prefs.js";
-import { answer } from "../state/store.js";
+import { estimated } from "../state/store.js";
 import { exact } from "../units.js";
 import { Read } from "./read.js";
 import { valueAt, writerOf } from "./values.js";
@@ -24,24 +24,24 @@ const EDGE_PX = 12;
 
 /** @param {string} pointer  into the estimate @returns {Explanation | null} */
 export function explanationAt(pointer) {
-    return answer.value.estimate?.explanations?.[pointer] ?? null;
+    return estimated.value?.explanations?.[pointer] ?? null;
 }
 
 /** @param {string} name  the last of a pointer @param {(pointer: string) => boolean} [is] @returns {Explanation | undefined} */
 function explanationOf(name, is = () => true) {
-    return Object.entries(answer.value.estimate?.explanations ?? {}).find(([pointer]) => pointer.endsWith(`/${name}`) && is(pointer))?.[1];
+    return Object.entries(estimated.value?.explanations ?? {}).find(([pointer]) => pointer.endsWith(`/${name}`) && is(pointer))?.[1];
 }
 
 /** The interval of a figure, as far as it has one of its own. @param {string} pointer */
 function rangeAt(pointer) {
     const name = pointer.slice(pointer.lastIndexOf("/") + 1);
-    const ends = /** @type {Record<string, number[]>} */ (answer.value.estimate?.interval)?.[name];
+    const ends = /** @type {Record<string, number[]>} */ (estimated.value?.interval)?.[name];
     return ends?.map((end) => writerOf(name)(end)).join(" – ");
 }
 
 /** How figures of that name are computed, where the values of a plan are not told. @param {string} name @returns {Explanation | null} */
 export function formulaOf(name) {
-    const { time, memory } = answer.value.estimate ?? {};
+    const { time, memory } = estimated.value ?? {};
     const about = explanationOf(name) ?? [...time?.terms ?? [], ...memory?.ranks[0].terms ?? []].find((term) => term.name === name);
     return about ? { formula: about.formula, source: about.source, name: about.name } : null;
 }
@@ -58,7 +58,7 @@ export function filledIn({ formula = "", inputs = {} }) {
  * @param {Explanation} about @param {string} name @param {any} value @returns {Explanation | undefined}
  */
 function deeper(about, name, value) {
-    const { estimate } = answer.value;
+    const estimate = estimated.value;
     return about.parts?.[name] ?? explanationOf(name, (pointer) => valueAt(estimate, pointer) === value) ?? estimate?.time.terms.find((term) => term.name === name && term.seconds === value);
 }
 

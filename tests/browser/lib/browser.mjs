@@ -109,8 +109,8 @@ export async function inTab(browser, server, options, use) {
     }
 }
 
-const isPost = (path) => (response) => response.request().method() === 'POST'
-    && new URL(response.url()).pathname === path && !isAside(response.request());
+const isPost = (path) => (request) => request.method() === 'POST'
+    && new URL(request.url()).pathname === path && !isAside(request);
 
 /**
  * Does `act`, which changes the plan, and waits until the page shows what the service answered.
@@ -123,7 +123,8 @@ export async function answering(tab, act) {
     const asked = new Set();
     const note = (request) => asked.add(request);
     page.on('request', note);
-    const answerOf = (path) => page.waitForResponse((response) => asked.has(response.request()) && isPost(path)(response));
+    /* What was withdrawn meanwhile may have begun to be answered: it never finishes. */
+    const answerOf = async (path) => (await page.waitForEvent('requestfinished', (request) => asked.has(request) && isPost(path)(request))).response();
     const [response, legal] = await Promise.all([answerOf('/api/v1/estimates'), answerOf('/api/v1/estimates:choices'), act()])
         .finally(() => page.off('request', note));
     const status = response.status();

@@ -32,7 +32,7 @@ function Pool({ pool, report, planned }) {
     const guessed = fields.filter(({ origin }) => origin === "default").length;
     return html`
         <li class="read-pool" data-pool=${pool.name} data-planned=${planned}>
-            <p><b>${pool.name}</b> ${many(pool.nodes, "node")}, ${exact(pool.accelerators)} accelerators${
+            <p><b>${pool.name}</b> ${many(pool.nodes, "node")}, ${many(pool.accelerators, "accelerator")}${
                 away > 0 ? `, ${exact(away)} drained or down` : ""}${planned ? html` <span class="tag">planned on</span>` : null}</p>
             ${!inSpec || usable === 0 ? html`<p class="muted">No node of it can be planned on.</p>`
                 : planned ? null : pool.accelerator === null ? html`<${Which} pool=${pool} report=${report} />`

@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
 import { memorySize, units } from "../../state/prefs.js";
 import { requestOf, withoutExtra } from "../../state/plan.js";
-import { answer, applyFix, outcomeOf, plan, setPlan } from "../../state/store.js";
+import { applyFix, estimated, outcomeOf, plan, setPlan } from "../../state/store.js";
 import { change, seconds, UNIT_BYTES } from "../../units.js";
 import { Help, known, worded } from "../../widgets/words.js";
 import { calibrate, patchOf } from "./calibrate.js";
@@ -60,7 +60,7 @@ function Calibrate({ measured_s }) {
 export const MeasuredRun = worded(() => {
     const [step, setStep] = useState("");
     const [peak, setPeak] = useState("");
-    const { estimate } = answer.value;
+    const estimate = estimated.value;
     if (!estimate) return null;
     const { time, memory, interval } = estimate;
     const unit = units.value;

@@ -5,7 +5,7 @@
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
-import { answer } from "../../state/store.js";
+import { estimated } from "../../state/store.js";
 import { scaled, seconds } from "../../units.js";
 import { wordsOf } from "../../words.js";
 import { followWidth } from "../../widgets/canvas.js";
@@ -77,7 +77,7 @@ function Picture({ items }) {
 }
 
 export function Traffic() {
-    const { communication: items = [] } = answer.value.estimate ?? {};
+    const { communication: items = [] } = estimated.value ?? {};
     /** @param {Api.Communication} item @param {"bytes_per_step" | "seconds" | "exposed_s"} of @param {string} title @param {(value: number) => string} write */
     const figure = (item, of, title, write) => html`<${Num} title="${title}, ${sourceOf(item)}" text=${write(item[of])} value=${item[of]} unit=${unitOf(of)}
         about=${{ ...item.explain[of], parts: item.explain }} />`;

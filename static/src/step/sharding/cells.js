@@ -53,7 +53,7 @@ export function cellsOf(places, width, only = -1) {
     const numbers = only >= 0 ? [only] : [...new Set(places.map((place) => place.node))].sort((a, b) => a - b);
     const rowOfNode = new Map(numbers.map((node, at) => [node, at]));
     const perNode = places.reduce((most, place) => Math.max(most, place.local_rank + 1), 1);
-    let cell = only >= 0 ? NODE_CELL_PX : MOST_CELL_PX;
+    let cell = numbers.length > 1 ? MOST_CELL_PX : NODE_CELL_PX;
     let frame = frameOf(cell, perNode, numbers.length, width);
     while (cell > 1 && (frame.height > MOST_HEIGHT_PX || frame.blockWidth > width)) {
         cell -= 1;

@@ -1,5 +1,5 @@
 /** Draws the timeline: the lanes, a closer look at one stage, the memory of that stage. */
-import { gigabytes, UNIT_BYTES } from "../../units.js";
+import { exact, UNIT_BYTES } from "../../units.js";
 import { wordsOf } from "../../words.js";
 import { brush, colour, FONT, inkOn, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
 import { ticks } from "../../widgets/charts.js";
@@ -236,7 +236,7 @@ function paintStairs(context, { timeline, layout, view, stage, unit, kept }) {
     context.fillText(`${kept}, stage ${stage}, ${unit}`, left, top - 5);
     context.textAlign = "right";
     for (const tick of ticks(most / UNIT_BYTES[unit], 3)) {
-        context.fillText(gigabytes(tick * UNIT_BYTES[unit], unit), left - 6, y(tick * UNIT_BYTES[unit]) + 3);
+        context.fillText(exact(tick), left - 6, y(tick * UNIT_BYTES[unit]) + 3);
     }
     context.textAlign = "left";
     context.fillStyle = colour("line-strong");
