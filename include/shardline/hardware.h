@@ -158,8 +158,10 @@ typedef struct sl_accelerator {
     double engine_workspace_bytes;  /* TransformerEngine's own */
 } sl_accelerator;
 
-/** How a run of weeks goes, and what it draws; all zero: nothing fails and nothing is drawn. */
+/** How a run of weeks goes, and what it draws; all zero: nothing fails, nothing is drawn and all
+ * accelerators are equally fast. */
 typedef struct sl_operating {
+    double speed_sigma_ratio; /* standard deviation of the accelerators' speed, over its mean */
     double failures_per_node_day;
     double restart_s;              /* detected, rescheduled, loaded, warm again */
     double checkpoint_bytes_per_s; /* written by one node while the run stands */

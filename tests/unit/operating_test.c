@@ -33,6 +33,31 @@ input_of(const sl_estimate *e, sl_term_id id, const char *name)
     return 0.0;
 }
 
+/* Of what else a step takes, with a spread of a hundredth. */
+static double
+waited_ratio(uint32_t nodes)
+{
+    sl_question q = run_question();
+
+    cluster.nodes = nodes;
+    cluster.operation.speed_sigma_ratio = 0.01;
+    q.plan.data = (uint32_t)sl_cluster_accelerators(&cluster);
+    q.workload.global_batch = q.plan.data;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double overhead_s = sl_fixture_seconds(e, SL_TERM_OVERHEAD);
+
+    return overhead_s / (e->time.step_s - overhead_s);
+}
+
+/* The expected largest of so many normal deviates, integrated: 1.4236, 2.3437, 3.2482. */
+static void
+ranks_wait_for_the_slowest(void)
+{
+    sl_expect_near(waited_ratio(1), 0.014236, 0.08, "8 ranks");
+    sl_expect_near(waited_ratio(8), 0.023437, 0.03, "64 ranks");
+    sl_expect_near(waited_ratio(128), 0.032482, 0.01, "1,024 ranks");
+}
+
 static void
 nothing_fails_where_no_number_is_given(void)
 {
@@ -172,6 +197,7 @@ a_limited_device_draws_the_same_share_of_its_limit(void)
 }
 
 static const sl_case cases[] = {
+    SL_CASE(ranks_wait_for_the_slowest),
     SL_CASE(nothing_fails_where_no_number_is_given),
     SL_CASE(failures_and_checkpoints_take_their_share),
     SL_CASE(checkpoints_asked_for_take_their_time_without_failures),

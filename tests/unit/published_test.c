@@ -80,6 +80,7 @@ cluster_of(const sl_catalog *catalog, const char *name, uint32_t accelerators, s
         .nic_bytes_per_s = node == NULL ? 0.0 : node->nic_bytes_per_s,
         .fabric = *sl_catalog_fabric(catalog, "infiniband"),
         .oversubscription_ratio = 1.0,
+        .operation = {.speed_sigma_ratio = 0.02}, /* as where a request does not say */
     };
     return true;
 }

@@ -187,18 +187,6 @@ recomputation_is_issued_again(void)
                    "operators of one more forward pass");
 }
 
-static void
-ranks_wait_for_the_slowest(void)
-{
-    sl_question q = gpt_question(1, 4, 1024, 16);
-    const sl_estimate *e = sl_fixture_answer(&q);
-    const double ranks = (double)sl_plan_world(&q.plan);
-    const double overhead_s = sl_fixture_seconds(e, SL_TERM_OVERHEAD);
-
-    sl_expect_near(overhead_s / (e->time.step_s - overhead_s), 0.005 * sqrt(2.0 * log(ranks)), 1e-9,
-                   "expected maximum of normal deviates");
-}
-
 /* A small all-reduce of the eight ranks behind each forward and each backward. */
 static void
 delayed_scales_take_the_largest_values_of_all_ranks(void)
@@ -594,7 +582,6 @@ static const sl_case cases[] = {
     SL_CASE(full_recomputation_adds_one_forward_of_the_blocks),
     SL_CASE(a_slow_host_sets_the_time_of_small_layers),
     SL_CASE(recomputation_is_issued_again),
-    SL_CASE(ranks_wait_for_the_slowest),
     SL_CASE(delayed_scales_take_the_largest_values_of_all_ranks),
     SL_CASE(one_accelerator_communicates_nothing),
     SL_CASE(overlap_hides_the_gradient_reduction),

@@ -10,16 +10,22 @@
     }
 
 static const sl_figure_field fields[] = {
-    FIELD(failures_per_node_day, 0.0, 100.0), FIELD(restart_s, 0.0, 1e6),
-    FIELD(checkpoint_bytes_per_s, 1.0, 1e15), FIELD(checkpoint_interval_s, 0.0, 1e8),
-    FIELD(idle_power_ratio, 0.0, 1.0),        FIELD(load_ratio, 0.0, 1.0),
-    FIELD(node_power_ratio, 1.0, 10.0),       FIELD(pue_ratio, 1.0, 10.0),
+    FIELD(speed_sigma_ratio, 0.0, 0.2),
+    FIELD(failures_per_node_day, 0.0, 100.0),
+    FIELD(restart_s, 0.0, 1e6),
+    FIELD(checkpoint_bytes_per_s, 1.0, 1e15),
+    FIELD(checkpoint_interval_s, 0.0, 1e8),
+    FIELD(idle_power_ratio, 0.0, 1.0),
+    FIELD(load_ratio, 0.0, 1.0),
+    FIELD(node_power_ratio, 1.0, 10.0),
+    FIELD(pue_ratio, 1.0, 10.0),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 _Static_assert(FIELDS * sizeof(double) == sizeof(sl_operating), "a field for each figure");
 
 /* Sources: operating.h. */
 static const sl_operating usual = {
+    .speed_sigma_ratio = 0.02,
     .failures_per_node_day = 0.0038,
     .restart_s = 600.0,
     .checkpoint_bytes_per_s = 2e9,
@@ -52,8 +58,8 @@ sl_operating_of(const sl_pool *pool, sl_notes *notes)
     const char *const of = notes->pool;
     notes->pool = NULL; /* of the run, whatever pools it is on */
     sl_notes_add(notes, "operation_assumed", false,
-                 "failures, checkpoints, power and its overhead were not given: the usual ones, "
-                 "resolved.cluster.operation");
+                 "how alike accelerators are, failures, checkpoints, power and its overhead were "
+                 "not given: the usual ones, resolved.cluster.operation");
     notes->pool = of;
     return operation;
 }

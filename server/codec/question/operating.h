@@ -1,4 +1,4 @@
-/** How a run of weeks goes (cluster.operation): what was said, the defaults, what was used. */
+/** How alike accelerators are and how a run of weeks goes (cluster.operation): what was said, the defaults, what was used. */
 #ifndef SL_CODEC_OPERATING_H
 #define SL_CODEC_OPERATING_H
 
@@ -11,6 +11,9 @@ sl_code sl_operating_read(const sl_node *cluster, sl_pool *pool, sl_errors *warn
 
 /**
  * What was said, and for the rest
+ *   speed_sigma_ratio       0.02: with it published runs slow down with the number of their
+ *                           accelerators as measured (tests/accuracy/constants.csv); clusters of
+ *                           one part vary by 8 % (arXiv 2208.11035)
  *   failures_per_node_day   0.0038: 419 unexpected interruptions in 54 days on 2,048 nodes of eight
  *                           H100 (Llama 3, arXiv 2407.21783); research clusters 0.0023 and 0.0065
  *                           (2410.21680)

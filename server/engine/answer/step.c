@@ -11,8 +11,6 @@
 #include "engine/placement/recompute.h"
 #include "engine/price/host.h"
 
-/* Relative standard deviation of the ranks of one job, coarse. */
-static const double rank_sigma = 0.005;
 static const double maxima_bytes = 1024.0; /* as good as none */
 
 /* Forward, backward and what runs again, together. */
@@ -258,12 +256,28 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     }
 }
 
-/* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the
- * mean. */
+/* How many standard deviations the slowest of so many ranks is behind the mean, expected of normal
+ * speeds: sqrt(2 ln n) is the least upper bound, from which Gumbel's law takes what is here. */
 static double
-waited_s(const sl_memory_case *c, double step_s)
+sigmas_of_slowest(uint64_t ranks)
 {
-    return rank_sigma * sqrt(2.0 * log((double)sl_plan_world(c->plan))) * step_s;
+    static const double ln_4_pi = 2.5310242469692907;
+    static const double twice_euler = 1.1544313298030657;
+
+    if (ranks < 2)
+        return 0.0;
+    const double ln = log((double)ranks);
+    const double most = sqrt(2.0 * ln);
+    return most - (log(ln) + ln_4_pi - twice_euler) / (2.0 * most);
+}
+
+/* All ranks wait for the slowest, but where a pipeline fills and drains: that is as long as all its
+ * ranks are slow, each once. */
+static double
+waited_s(const sl_memory_case *c, double busy_s)
+{
+    return c->question->cluster->operation.speed_sigma_ratio *
+           sigmas_of_slowest(sl_plan_world(c->plan)) * busy_s;
 }
 
 /* Delayed scaling takes the largest values that the ranks of a stage saw, all of them, before the
@@ -286,20 +300,23 @@ maxima_s(const sl_memory_case *c)
 }
 
 double
-sl_step_overhead_s(const sl_memory_case *c, double step_s)
+sl_step_overhead_s(const sl_memory_case *c, double step_s, double bubble_s)
 {
-    return c->software->step_overhead_s + maxima_s(c) + waited_s(c, step_s);
+    return c->software->step_overhead_s + maxima_s(c) + waited_s(c, step_s - bubble_s);
 }
 
 static void
 set_overhead(const sl_memory_case *c, sl_time *out)
 {
-    const double without_s = out->step_s;
+    const double step_s = out->step_s;
+    const double bubble_s = out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value;
 
-    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, without_s),
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, step_s, bubble_s),
                 {"step_overhead_s", c->software->step_overhead_s}, {"maxima_s", maxima_s(c)},
-                {"ranks", (double)sl_plan_world(c->plan)}, {"rank_sigma", rank_sigma},
-                {"slowest_rank_s", waited_s(c, without_s)});
+                {"ranks", (double)sl_plan_world(c->plan)},
+                {"sigmas_of_slowest", sigmas_of_slowest(sl_plan_world(c->plan))},
+                {"speed_sigma_ratio", c->question->cluster->operation.speed_sigma_ratio},
+                {"slowest_rank_s", waited_s(c, step_s - bubble_s)});
 }
 
 /* How much later than the longest of the ranks each ends, below 0. */

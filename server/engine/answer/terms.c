@@ -257,8 +257,12 @@ static const sl_term_info terms[] = {
     [SL_TERM_OVERHEAD] =
         {"overhead", NULL, SL_LIFETIME_NONE,
          "step_overhead_s + maxima_s + slowest_rank_s: of delayed scaling an all-reduce of the "
-         "largest values over a stage's ranks for each pass through a chunk, and rank_sigma x "
-         "sqrt(2 ln ranks) x all other terms",
+         "largest values over a stage's ranks for each pass through a chunk, and "
+         "speed_sigma_ratio x sigmas_of_slowest x all other terms but the bubble: how far the "
+         "slowest of so many "
+         "ranks is expected behind the mean, s - (ln ln ranks + ln 4 pi - 2 gamma) / (2 s) with s "
+         "= "
+         "sqrt(2 ln ranks)",
          "software profile: timers, logging, loss reduction"},
     [SL_TERM_TENSOR_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,

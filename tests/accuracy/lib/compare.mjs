@@ -5,7 +5,7 @@
 import { quantile } from './score.mjs';
 
 /** What one run may differ in from another that is otherwise the same. */
-const changes = ['recompute', 'tp', 'precision', 'micro_batch'];
+const changes = ['recompute', 'tp', 'precision', 'micro_batch', 'num_gpus'];
 
 /** What makes runs answers to one question: of them a planner picks one. */
 const posed = ['source', 'model', 'layers', 'hidden', 'gpu', 'num_gpus', 'global_batch_sequences',
@@ -18,7 +18,8 @@ const told = ['source', 'framework', 'software', 'task', 'model', 'layers', 'hid
     'flags'];
 
 /** What goes with a change: Megatron's selective recomputation came with sequence parallelism. */
-const follows = { tp: ['sequence_parallel'], recompute: ['sequence_parallel'] };
+const follows = { tp: ['sequence_parallel'], recompute: ['sequence_parallel'],
+    num_gpus: ['global_batch_sequences'] };
 
 function groupBy(results, keyOf) {
     const groups = new Map();

@@ -17,7 +17,9 @@ function numberOf(text) {
 }
 
 function inCode(text, name) {
-    const [, value] = new RegExp(`^(?:static )?const double ${name} = ([^;]+);`, 'm').exec(text) ?? [];
+    // A definition, or a member of an initializer.
+    const [, value] = new RegExp(`^(?:(?:static )?const double |\\s+\\.)${name} = ([^;,]+)[;,]`, 'm')
+        .exec(text) ?? [];
     return value === undefined ? undefined : [numberOf(value)];
 }
 

@@ -10,10 +10,10 @@ export const without = new Map(Object.entries({
         patch: { workload: { profile: { host_operator_s: 5.5e-5 } } },
     },
     mbridge: {
-        what: 'the host takes what Megatron was fitted to, 68 us; GB200 and GB300 hold the clock of any '
-            + 'other part, 0.80',
-        patch: { workload: { profile: { host_operator_s: 6.8e-5 } } },
-        blackwell: { cluster: { accelerator_overrides: { sustained_ratio: 0.8 } } },
+        what: 'the host takes what Megatron was fitted to, 66 us; GB200 and GB300 hold the clock of any '
+            + 'other part, 0.815',
+        patch: { workload: { profile: { host_operator_s: 6.6e-5 } } },
+        blackwell: { cluster: { accelerator_overrides: { sustained_ratio: 0.815 } } },
     },
     foundry: {
         what: 'H100 has no law of FlashAttention 1: that of its successor',
