@@ -300,23 +300,23 @@ maxima_s(const sl_memory_case *c)
 }
 
 double
-sl_step_overhead_s(const sl_memory_case *c, double step_s, double bubble_s)
+sl_step_overhead_s(const sl_memory_case *c, double step_s, double filling_s)
 {
-    return c->software->step_overhead_s + maxima_s(c) + waited_s(c, step_s - bubble_s);
+    return c->software->step_overhead_s + maxima_s(c) + waited_s(c, step_s - filling_s);
 }
 
 static void
 set_overhead(const sl_memory_case *c, sl_time *out)
 {
     const double step_s = out->step_s;
-    const double bubble_s = out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value;
 
-    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, step_s, bubble_s),
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, step_s, out->filling_s),
                 {"step_overhead_s", c->software->step_overhead_s}, {"maxima_s", maxima_s(c)},
                 {"ranks", (double)sl_plan_world(c->plan)},
                 {"sigmas_of_slowest", sigmas_of_slowest(sl_plan_world(c->plan))},
                 {"speed_sigma_ratio", c->question->cluster->operation.speed_sigma_ratio},
-                {"slowest_rank_s", waited_s(c, step_s - bubble_s)});
+                {"filling_s", out->filling_s},
+                {"slowest_rank_s", waited_s(c, step_s - out->filling_s)});
 }
 
 /* How much later than the longest of the ranks each ends, below 0. */
@@ -369,6 +369,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->slowest_pool = out->slowest_links = 0;
     out->communication_count = 0;
     out->bubble_ratio = span.idle_ratio;
+    out->filling_s = span.bubble_s;
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
     const sl_sent sent = sl_step_sends(c, m, busy, &span, after_s, out);

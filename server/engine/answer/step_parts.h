@@ -248,9 +248,9 @@ bool sl_step_whole(const sl_memory_case *c, uint64_t m, double passes_s, const s
 /** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. */
 sl_coarse sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time);
 
-/** What a step of `step_s` without it, of that `bubble_s` of its pipeline, loses to the profile's fixed
- * part and to its slowest rank [s]. */
-double sl_step_overhead_s(const sl_memory_case *c, double step_s, double bubble_s);
+/** What a step of `step_s` without it, for `filling_s` of which its pipeline fills and drains, loses
+ * to the profile's fixed part and to its slowest rank [s]. */
+double sl_step_overhead_s(const sl_memory_case *c, double step_s, double filling_s);
 
 /** The one term of the step with this id, without inputs; its seconds are added to the step's. */
 sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);

@@ -258,12 +258,10 @@ static const sl_term_info terms[] = {
         {"overhead", NULL, SL_LIFETIME_NONE,
          "step_overhead_s + maxima_s + slowest_rank_s: of delayed scaling an all-reduce of the "
          "largest values over a stage's ranks for each pass through a chunk, and "
-         "speed_sigma_ratio x sigmas_of_slowest x all other terms but the bubble: how far the "
-         "slowest of so many "
-         "ranks is expected behind the mean, s - (ln ln ranks + ln 4 pi - 2 gamma) / (2 s) with s "
-         "= "
-         "sqrt(2 ln ranks)",
-         "software profile: timers, logging, loss reduction"},
+         "speed_sigma_ratio x sigmas_of_slowest x (all other terms - filling_s): how far the "
+         "slowest of so many ranks is expected behind the mean, s - (ln ln ranks + ln 4 pi - 2 "
+         "gamma) / (2 s) with s = sqrt(2 ln ranks), but where a pipeline fills and drains",
+         "software profile: timers, logging, loss reduction; Gumbel's law; arXiv 2208.11035"},
     [SL_TERM_TENSOR_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
          "calls x bytes_per_call: on average hidden states of a micro-batch around "

@@ -212,8 +212,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
     if (estimate->workload.offload.optimizer)
         set_host(&of.c, out);
     out->span_count++; /* the overhead */
-    const double bubble_s = estimate->time.terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value;
-    const double overhead_s = sl_step_overhead_s(&of.c, out->step_s, bubble_s);
+    const double overhead_s = sl_step_overhead_s(&of.c, out->step_s, estimate->time.filling_s);
     out->step_s += overhead_s;
     out->end_s += overhead_s;
 }
