@@ -225,8 +225,7 @@ typedef struct sl_fp8 {
     sl_recipe recipe;
     bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
     bool transposed_anew; /* ... and transposed in each backward, where products take one layout */
-    bool
-        attention; /* scores and values are multiplied in 8 bits, and what backward needs kept so */
+    bool attention; /* scores, values: multiplied in 8 bits, and what backward needs kept so */
     bool activation_inputs; /* what SwiGLU read waits for backward in 8 bits, whatever it is else */
 } sl_fp8;
 

@@ -58,6 +58,41 @@ ranks_wait_for_the_slowest(void)
     sl_expect_near(waited_ratio(128), 0.032482, 0.01, "1,024 ranks");
 }
 
+/* One micro-batch on two stages: half of what passes take is the pipeline's filling. */
+static void
+a_pipeline_that_fills_does_not_wait(void)
+{
+    sl_question q = run_question();
+    double alike_s, filling_s, waited_s;
+
+    q.plan.pipeline = 2;
+    q.plan.data = 8;
+    q.workload.global_batch = 8;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    alike_s = e->time.step_s;
+    filling_s = e->time.filling_s;
+    CU_ASSERT_TRUE(filling_s > 0.2 * alike_s);
+    cluster.operation.speed_sigma_ratio = 0.01;
+    waited_s = sl_fixture_answer(&q)->time.step_s - alike_s;
+    sl_expect_near(waited_s / (alike_s - filling_s), 0.0176599, 0.05, "16 ranks");
+}
+
+/* The interval's ends have half of the spread and one and a half; what else widens it goes by shares
+ * of the step, which are a little less of a longer one. */
+static void
+an_unknown_spread_of_speeds_widens_the_interval(void)
+{
+    sl_question q = run_question();
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double low_s = e->step_low_s;
+    const double high_s = e->step_high_s;
+
+    cluster.operation.speed_sigma_ratio = 0.02;
+    e = sl_fixture_answer(&q);
+    sl_expect_near(e->step_low_s / low_s - 1.0, 0.5 * 0.02 * 1.76599, 0.2, "16 ranks, low");
+    sl_expect_near(e->step_high_s / high_s - 1.0, 1.5 * 0.02 * 1.76599, 0.2, "16 ranks, high");
+}
+
 static void
 nothing_fails_where_no_number_is_given(void)
 {
@@ -198,6 +233,8 @@ a_limited_device_draws_the_same_share_of_its_limit(void)
 
 static const sl_case cases[] = {
     SL_CASE(ranks_wait_for_the_slowest),
+    SL_CASE(a_pipeline_that_fills_does_not_wait),
+    SL_CASE(an_unknown_spread_of_speeds_widens_the_interval),
     SL_CASE(nothing_fails_where_no_number_is_given),
     SL_CASE(failures_and_checkpoints_take_their_share),
     SL_CASE(checkpoints_asked_for_take_their_time_without_failures),

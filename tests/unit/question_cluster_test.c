@@ -45,8 +45,8 @@ cluster_overrides_reach_the_engine(void)
     sl_expect_near(r.request.cluster.accelerator.sustained_ratio, 0.815 * 0.83959, 1e-4, "clock");
     CU_ASSERT_EQUAL(r.request.cluster.accelerator.power_limit_w, 500.0);
     sl_expect_near(r.request.cluster.accelerator.limited_clock_ratio, 0.83959, 1e-4, "of it");
-    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_low_ratio < 0.78 * 0.83959);
-    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_high_ratio > 0.78 * 0.83959);
+    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_low_ratio < 0.815 * 0.83959);
+    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_high_ratio > 0.815 * 0.83959);
     clear(&r);
 }
 

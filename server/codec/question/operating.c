@@ -21,6 +21,8 @@ static const sl_figure_field fields[] = {
     FIELD(pue_ratio, 1.0, 10.0),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
+static const uint32_t speed_bit = 1; /* of those said: the first field */
+_Static_assert(offsetof(sl_operating, speed_sigma_ratio) == 0, "the first field");
 _Static_assert(FIELDS * sizeof(double) == sizeof(sl_operating), "a field for each figure");
 
 /* Sources: operating.h. */
@@ -47,20 +49,35 @@ sl_operating_read(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl
                            warnings, err);
 }
 
+/* Of the run, whatever pools it is on. */
+static void
+note_assumed(uint32_t said, sl_notes *notes)
+{
+    const char *const of = notes->pool;
+
+    notes->pool = NULL;
+    if ((said & speed_bit) == 0)
+        sl_notes_add(
+            notes, "speeds_assumed", false,
+            "how alike the accelerators are was not given: their speed varies by 0.02 of its "
+            "mean, in intervals by half of that to one and a half, and a step waits for the "
+            "slowest; resolved.cluster.operation");
+    if ((said & ~speed_bit) == 0)
+        sl_notes_add(
+            notes, "operation_assumed", false,
+            "failures, checkpoints, power and its overhead were not given: the usual ones, "
+            "resolved.cluster.operation");
+    notes->pool = of;
+}
+
 sl_operating
 sl_operating_of(const sl_pool *pool, sl_notes *notes)
 {
     sl_operating operation = usual;
 
     sl_figures_copy(fields, FIELDS, pool->operation_said, &pool->operation, &operation);
-    if (notes == NULL || pool->operation_said != 0)
-        return operation;
-    const char *const of = notes->pool;
-    notes->pool = NULL; /* of the run, whatever pools it is on */
-    sl_notes_add(notes, "operation_assumed", false,
-                 "how alike accelerators are, failures, checkpoints, power and its overhead were "
-                 "not given: the usual ones, resolved.cluster.operation");
-    notes->pool = of;
+    if (notes != NULL)
+        note_assumed(pool->operation_said, notes);
     return operation;
 }
 

@@ -1,4 +1,5 @@
-/** How alike accelerators are and how a run of weeks goes (cluster.operation): what was said, the defaults, what was used. */
+/** How alike accelerators are and how a run of weeks goes (cluster.operation): what was said, the
+ * defaults, what was used. */
 #ifndef SL_CODEC_OPERATING_H
 #define SL_CODEC_OPERATING_H
 

@@ -423,6 +423,21 @@ queued_beyond(const sl_rank_bytes *b)
                               b->gathered.queued_ratio * kept);
 }
 
+/* Of what is common to it and the loss: the backward pass of the last block. */
+static void
+set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_phase *phase)
+{
+    phase->name = "backward";
+    phase->idle = idle;
+    phase->gathered = b->gathered.backward_bytes;
+    phase->unreduced =
+        b->gathered.backward_gradients + b->gathered.backward_reduced + queued_beyond(b);
+    phase->stepped = b->gathered.stepped_block;
+    phase->rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
+    phase->transient = b->widest_gradient;
+    phase->cached = copies->backward;
+}
+
 void
 sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out)
 {
@@ -459,21 +474,14 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     behind.idle = behind.waiting = behind.activations = behind.operands = 0.0;
     const bool has_loss = b->logits_width * b->logit.loss > 0.0;
     const uint32_t first = has_loss ? PHASE_LOSS : PHASE_BACKWARD;
-    sl_rank_phase
-        phases[PHASES]; /* copied: cleared as a whole, or each, they are the dearest of it all */
+    /* Copied: cleared as a whole, or each, they are the dearest of it all. */
+    sl_rank_phase phases[PHASES];
 
     if (has_loss)
         set_loss_phases(b, &copies, &common, phases);
     phases[PHASE_BACKWARD] = common;
-    phases[PHASE_BACKWARD].name = "backward";
-    phases[PHASE_BACKWARD].idle = sl_smaller(common.idle, idle + gradients - early);
-    phases[PHASE_BACKWARD].gathered = b->gathered.backward_bytes;
-    phases[PHASE_BACKWARD].unreduced =
-        b->gathered.backward_gradients + b->gathered.backward_reduced + queued_beyond(b);
-    phases[PHASE_BACKWARD].stepped = b->gathered.stepped_block;
-    phases[PHASE_BACKWARD].rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
-    phases[PHASE_BACKWARD].transient = b->widest_gradient;
-    phases[PHASE_BACKWARD].cached = copies.backward;
+    set_backward(b, &copies, sl_smaller(common.idle, idle + gradients - early),
+                 &phases[PHASE_BACKWARD]);
     phases[PHASE_LATER] = behind;
     phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;
     phases[PHASE_LATER].gradients = gradients - (appear ? b->gathered.root_reduced : 0.0);
