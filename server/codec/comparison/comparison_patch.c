@@ -83,7 +83,7 @@ put_workload(const patch *p)
     drop(p, object, "gradient_accumulation");
     if (!is_open(p, SL_UNKNOWN_RECOMPUTE) && to->recompute < SL_RECOMPUTE_WORDS &&
         to->recompute_method == SL_RECOMPUTE_EACH)
-        sl_recompute_write(p->writer, to);
+        sl_recompute_patch_write(p->writer, object, to);
     /* What "flash" means goes by the release. */
     if (!is_open(p, SL_UNKNOWN_ATTENTION) && !sl_model_is_plain(p->asked->model))
         sl_put_text(p->writer, "attention", sl_name(&sl_attention_names, to->attention));
