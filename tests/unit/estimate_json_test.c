@@ -566,12 +566,10 @@ static void
 a_fix_that_is_merged_has_the_figures_it_promised(void)
 {
 #define OF_TILES(memory)                                                                           \
-    "{\"model\":{\"hub\":\"a/"                                                                     \
-    "b\"},\"workload\":{\"framework\":\"fsdp2\",\"sequence_length\":16384,"                        \
-    "\"global_batch_size\":8,\"micro_batch_size\":1,\"recompute\":{\"mode\":\"full\","             \
-    "\"method\":\"block\",\"layers\":4,\"mlp_tiles\":8}},\"cluster\":{\"node_type\":\"hgx-h100-"   \
-    "8\","                                                                                         \
-    "\"nodes\":1" memory "},\"parallelism\":{\"zero_stage\":3}}"
+    "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"framework\":\"fsdp2\",\"sequence_length\":"      \
+    "16384,\"global_batch_size\":8,\"micro_batch_size\":1,\"recompute\":{\"mode\":\"full\","       \
+    "\"method\":\"block\",\"layers\":4,\"mlp_tiles\":8}},\"parallelism\":{\"zero_stage\":3},"      \
+    "\"cluster\":{\"node_type\":\"hgx-h100-8\",\"nodes\":1" memory "}}"
     static const char *const requests[] = {
         OF_TILES(""),
         OF_TILES(",\"memory_bytes\":3000000000"),

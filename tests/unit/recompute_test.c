@@ -444,6 +444,28 @@ what_stops_early_leaves_the_last_product_out(void)
     sl_expect_near(flops_again(&q), whole, 1e-12, "the mask is drawn after the product");
 }
 
+/* In backward each tile runs forward once more, whether its block is rebuilt before or not. */
+static void
+tiles_run_their_products_again(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
+    const double tiles = BLOCKS * 2.0 * 3.0 * tokens * HIDDEN * FFN;
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double whole = flops_again(&q);
+    q.workload.mlp_tiles = 8;
+    sl_expect_near(flops_again(&q), whole + tiles, 1e-9, "beside a rebuild");
+    q.workload.recompute_method = SL_RECOMPUTE_BLOCK;
+    q.workload.recompute_layers = 4;
+    sl_expect_near(flops_again(&q), whole / 4.0 + tiles, 1e-9, "in every block");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    sl_expect_near(flops_again(&q), tiles, 1e-9, "alone");
+}
+
 static void
 what_stops_early_halves_the_other_products(void)
 {
@@ -584,6 +606,7 @@ what_stops_early_does_not_reduce_its_output(void)
 static const sl_case cases[] = {
     SL_CASE(recompute_by_operators_adds_up_again_unless_kept),
     SL_CASE(what_stops_early_leaves_the_last_product_out),
+    SL_CASE(tiles_run_their_products_again),
     SL_CASE(what_stops_early_halves_the_other_products),
     SL_CASE(products_of_experts_all_run_again),
     SL_CASE(recompute_by_operators_gathers_again),
