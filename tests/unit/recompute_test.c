@@ -466,6 +466,21 @@ tiles_run_their_products_again(void)
     sl_expect_near(flops_again(&q), tiles, 1e-9, "alone");
 }
 
+/* Tiles keep their MLP's input alone, so the way down is not the last to have what it needs. */
+static void
+what_stops_early_runs_mlps_in_tiles_whole(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.mlp_tiles = 8;
+    const double whole = flops_again(&q);
+    software.rebuild_stops = true;
+    sl_expect_near(flops_again(&q), whole, 1e-12, "with the way down");
+}
+
 static void
 what_stops_early_halves_the_other_products(void)
 {
@@ -607,6 +622,7 @@ static const sl_case cases[] = {
     SL_CASE(recompute_by_operators_adds_up_again_unless_kept),
     SL_CASE(what_stops_early_leaves_the_last_product_out),
     SL_CASE(tiles_run_their_products_again),
+    SL_CASE(what_stops_early_runs_mlps_in_tiles_whole),
     SL_CASE(what_stops_early_halves_the_other_products),
     SL_CASE(products_of_experts_all_run_again),
     SL_CASE(recompute_by_operators_gathers_again),

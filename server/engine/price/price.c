@@ -526,7 +526,7 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
                               out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
-        if (p->slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, i, SL_MODULE_MLP)) {
+        if (sl_recompute_is_tiled(p->slice, kind, i)) {
             out->backward_s += out->forward_s - forward_s; /* each tile runs again */
             out->tiled_flops += out->matmul_flops - flops;
         }
