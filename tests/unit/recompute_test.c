@@ -125,6 +125,46 @@ mlps_in_tiles_keep_their_input_alone(void)
 }
 
 static void
+expect_no_tiles(const sl_question *q, const char *rule, const char *hint)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_NOT_EQUAL(sl_question_check(q, &err), SL_OK);
+    sl_expect_text(err.list[0].pointer, "/workload/recompute/mlp_tiles", "pointer");
+    sl_expect_text(err.list[0].rule, rule, "rule");
+    sl_expect_text(err.list[0].hint, hint, "hint");
+}
+
+/* Experts, layers that are sizes alone, and a sequence of one position have nothing to cut. */
+static void
+tiles_are_of_dense_mlps(void)
+{
+    static const sl_plain_layer layer = {"dense", 16, 1000000, 3000000, 80000000000, 1000000};
+    static sl_model plain;
+    sl_question q = latent_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.workload.mlp_tiles = 8;
+    expect_no_tiles(&q, "no_dense_mlp", "leave it out");
+
+    q = llama_question();
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.workload.mlp_tiles = 8;
+    q.workload.sequence_length = 1;
+    expect_no_tiles(&q, "out_of_range", "leave it out");
+    q.workload.sequence_length = 4;
+    expect_no_tiles(&q, "out_of_range", "2 to 4");
+
+    sl_model_describe_plain(&layer, 1, &plain);
+    q.model = &plain;
+    q.workload.sequence_length = 1;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    expect_no_tiles(&q, "no_dense_mlp", "leave it out");
+}
+
+static void
 block_rebuilds_the_first_blocks_of_each_chunk(void)
 {
     sl_question q = chunked_question();
@@ -631,6 +671,7 @@ static const sl_case cases[] = {
     SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(mlps_in_tiles_keep_their_input_alone),
+    SL_CASE(tiles_are_of_dense_mlps),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     SL_CASE(uniform_keeps_one_input_for_several_blocks),
     SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),
