@@ -35,6 +35,16 @@ llama_question(void)
     return question_of(&spec);
 }
 
+static sl_question
+sharded_question(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    return q;
+}
+
 /* Latent attention, and experts beside a shared one in every block. */
 static sl_question
 latent_question_of(double expert_width)
@@ -148,9 +158,7 @@ tiles_are_of_dense_mlps(void)
     q.workload.mlp_tiles = 8;
     expect_no_tiles(&q, "no_dense_mlp", "leave it out");
 
-    q = llama_question();
-    q.workload.framework = SL_FRAMEWORK_FSDP2;
-    q.plan.zero_stage = 3;
+    q = sharded_question();
     q.workload.mlp_tiles = 8;
     q.workload.sequence_length = 1;
     expect_no_tiles(&q, "out_of_range", "leave it out");
@@ -488,10 +496,8 @@ what_stops_early_leaves_the_last_product_out(void)
 static void
 tiles_run_their_products_again(void)
 {
-    sl_question q = llama_question();
+    sl_question q = sharded_question();
 
-    q.workload.framework = SL_FRAMEWORK_FSDP2;
-    q.plan.zero_stage = 3;
     const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
     const double tiles = BLOCKS * 2.0 * 3.0 * tokens * HIDDEN * FFN;
 
@@ -510,10 +516,8 @@ tiles_run_their_products_again(void)
 static void
 what_stops_early_runs_mlps_in_tiles_whole(void)
 {
-    sl_question q = llama_question();
+    sl_question q = sharded_question();
 
-    q.workload.framework = SL_FRAMEWORK_FSDP2;
-    q.plan.zero_stage = 3;
     q.workload.recompute = SL_RECOMPUTE_FULL;
     q.workload.mlp_tiles = 8;
     const double whole = flops_again(&q);
