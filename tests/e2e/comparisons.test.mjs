@@ -136,6 +136,14 @@ test('a plan of one\'s own stands beside the strategies, which take nothing of i
         parallelism: { sharding: 'hybrid_shard', reshard_after_forward: false, fsdp_unit: 'root',
             gather_dtype: 'bf16' } };
     await assertReproduced(sharded, (await answered(sharded)).strategies);
+    for (const workload of [{ framework: 'megatron', precision: 'fp8', fp8: { dot_product_attention: true }, attention: null },
+        { framework: 'fsdp2', recompute: { mode: 'none', mlp_tiles: 8 } },
+        { framework: 'fsdp2', recompute: { mode: 'full', method: 'block', layers: 4, mlp_tiles: 8 } }]) {
+        const of = comparison({ workload });
+        const { strategies } = await answered(of);
+        assert.ok(['zero_3', 'fsdp_full_shard', 'pipeline'].every((name) => column({ strategies }, name).applicable));
+        await assertReproduced(of, strategies);
+    }
     const impossible = await answered({ ...comparison(), parallelism: { tensor: 3, data: 1 } });
     assert.equal(column(impossible, 'given').applicable, false);
     assert.ok(column(impossible, 'ddp').applicable);

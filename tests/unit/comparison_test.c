@@ -163,6 +163,33 @@ one_device_has_nothing_to_divide(void)
     CU_ASSERT_TRUE(entry(SL_STRATEGY_OFFLOAD)->workload.offload.optimizer);
 }
 
+static void
+words_of_one_framework_stop_no_strategy_of_another(void)
+{
+    ask(1, 8, 0);
+    sl_accelerator *const part = &cluster.accelerator;
+    part->peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
+    memcpy(part->attention[SL_ATTENTION_CUDNN], part->attention[SL_ATTENTION_FLASH2],
+           sizeof part->attention[SL_ATTENTION_CUDNN]);
+    question.unknown &= ~(uint32_t)SL_UNKNOWN_ATTENTION;
+    question.workload.attention = SL_ATTENTION_CUDNN;
+    question.workload.precision = SL_PRECISION_FP8;
+    question.workload.fp8.attention = true;
+    compare();
+    CU_ASSERT_FALSE(entry(SL_STRATEGY_ZERO_3)->workload.fp8.attention);
+    CU_ASSERT_FALSE(entry(SL_STRATEGY_FSDP_FULL_SHARD)->workload.fp8.attention);
+    CU_ASSERT_TRUE(entry(SL_STRATEGY_TENSOR)->workload.fp8.attention);
+
+    ask(1, 8, 0);
+    question.unknown &= ~(uint32_t)SL_UNKNOWN_RECOMPUTE;
+    question.workload.framework = SL_FRAMEWORK_FSDP2;
+    question.workload.mlp_tiles = 8;
+    compare();
+    CU_ASSERT_EQUAL(entry(SL_STRATEGY_FSDP_FULL_SHARD)->workload.mlp_tiles, 8);
+    CU_ASSERT_EQUAL(entry(SL_STRATEGY_ZERO_3)->workload.mlp_tiles, 8);
+    CU_ASSERT_EQUAL(entry(SL_STRATEGY_TENSOR)->workload.mlp_tiles, 0);
+}
+
 /* What does not divide is said at its place, once for each that it stops. */
 static void
 a_batch_without_a_sequence_for_each_replica_is_refused(void)
@@ -419,6 +446,7 @@ static const sl_case cases[] = {
     SL_CASE(each_stage_of_zero_needs_less_than_the_one_before),
     SL_CASE(layer_wise_leaves_all_but_one_device_idle),
     SL_CASE(plain_layers_have_no_tensors_to_cut),
+    SL_CASE(words_of_one_framework_stop_no_strategy_of_another),
     SL_CASE(one_device_has_nothing_to_divide),
     SL_CASE(a_batch_without_a_sequence_for_each_replica_is_refused),
     SL_CASE(the_host_gets_as_few_blocks_as_fit),

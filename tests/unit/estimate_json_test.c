@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "catalogued.h"
 #include "harness.h"
+#include "json/patch.h"
 
 static sl_catalog *catalog;
 
@@ -483,18 +484,10 @@ an_accounting_beside_an_estimate_keeps_the_exact_figures(void)
     clear(&a);
 }
 
-/* The whole way: request, question, engine, answer. */
-static void
-the_engine_s_own_answer_is_written(void)
+static sl_model *
+small_model(void)
 {
-    answered a;
-    read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":2048,"
-                     "\"global_batch_size\":64,\"tokens\":1000000000},\"cluster\":{"
-                     "\"node_type\":\"dgx-a100-640gb\",\"nodes\":2},"
-                     "\"parallelism\":{\"tensor\":2,\"pipeline\":2}}");
     sl_model *const model = calloc(1, sizeof *model);
-    sl_estimate *const scratch = calloc(2, sizeof *scratch);
-    CU_ASSERT_TRUE_FATAL(model != NULL && scratch != NULL);
     const sl_dense_spec spec = {.blocks = 8,
                                 .hidden = 1024,
                                 .ffn = 4096,
@@ -504,21 +497,112 @@ the_engine_s_own_answer_is_written(void)
                                 .head_dim = 64,
                                 .gated_mlp = true,
                                 .has_head = true};
-    CU_ASSERT_EQUAL_FATAL(sl_model_describe_dense(&spec, model, &a.err), SL_OK);
+    sl_errors err = {0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    CU_ASSERT_EQUAL_FATAL(sl_model_describe_dense(&spec, model, &err), SL_OK);
     model->hidden = 1024;
     model->ffn = 4096;
     model->vocabulary = 32000;
     model->heads = model->kv_heads = 16;
     model->head_dim = 64;
-    const sl_question question = sl_estimate_request_question(&a.request, model);
-    CU_ASSERT_EQUAL_FATAL(sl_estimate_request_check(&a.request, &question, &a.err), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(sl_estimate_answer(&question, scratch + 1, scratch, &a.err), SL_OK);
+    return model;
+}
+
+/* Into scratch[0]. */
+static void
+answer_request(answered *a, const sl_model *model, sl_estimate scratch[2])
+{
+    const sl_question question = sl_estimate_request_question(&a->request, model);
+    if (sl_estimate_request_check(&a->request, &question, &a->err) != SL_OK)
+        sl_fail_for(a->err.list[0].message);
+    CU_ASSERT_EQUAL_FATAL(a->err.count, 0);
+    CU_ASSERT_EQUAL_FATAL(sl_estimate_answer(&question, scratch + 1, scratch, &a->err), SL_OK);
+}
+
+/* The whole way: request, question, engine, answer. */
+static void
+the_engine_s_own_answer_is_written(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":2048,"
+                     "\"global_batch_size\":64,\"tokens\":1000000000},\"cluster\":{"
+                     "\"node_type\":\"dgx-a100-640gb\",\"nodes\":2},"
+                     "\"parallelism\":{\"tensor\":2,\"pipeline\":2}}");
+    sl_model *const model = small_model();
+    sl_estimate *const scratch = calloc(2, sizeof *scratch);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
+    answer_request(&a, model, scratch);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, scratch), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"fits\":true"));
     CU_ASSERT_TRUE(holds(&a, "\"/time_to_train_s\":{"));
     free(scratch);
     free(model);
     clear(&a);
+}
+
+/* The change of fix `index`, merged into what was asked. */
+static void
+merge_fix(const answered *a, size_t index, const char *text, sl_buffer *out)
+{
+    static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
+    const sl_node root = sl_json_root(a->answer);
+    sl_node at;
+    sl_buffer change;
+    sl_errors err = {0};
+    sl_buffer_init(&change, 1 << 20);
+    sl_buffer_init(out, 1 << 20);
+    CU_ASSERT_TRUE_FATAL(sl_node_member(&root, "binding", &at));
+    CU_ASSERT_TRUE_FATAL(sl_node_member(&at, "fixes", &at));
+    CU_ASSERT_TRUE_FATAL(sl_node_at(&at, index, &at));
+    CU_ASSERT_TRUE_FATAL(sl_node_member(&at, "change", &at));
+    CU_ASSERT_EQUAL_FATAL(sl_json_canonical(&at, &change), SL_OK);
+    const sl_patch patch = {change.data, change.size};
+    CU_ASSERT_EQUAL_FATAL(sl_json_merge_patch(text, &patch, &limits, out, &err), SL_OK);
+    sl_buffer_clear(&change);
+}
+
+/* An object that says more than what it is changed to keeps nothing of that. */
+static void
+a_fix_that_is_merged_has_the_figures_it_promised(void)
+{
+#define OF_TILES(memory)                                                                           \
+    "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"framework\":\"fsdp2\",\"sequence_length\":"      \
+    "16384,\"global_batch_size\":8,\"micro_batch_size\":1,\"recompute\":{\"mode\":\"full\","       \
+    "\"method\":\"block\",\"layers\":4,\"mlp_tiles\":8}},\"parallelism\":{\"zero_stage\":3},"      \
+    "\"cluster\":{\"node_type\":\"hgx-h100-8\",\"nodes\":1" memory "}}"
+    static const char *const requests[] = {
+        OF_TILES(""),
+        OF_TILES(",\"memory_bytes\":3000000000"),
+    };
+    sl_model *const model = small_model();
+    sl_estimate *const scratch = calloc(4, sizeof *scratch);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
+    for (size_t r = 0; r < sizeof requests / sizeof requests[0]; r++) {
+        answered a;
+        bool seen = false;
+        read_request(&a, requests[r]);
+        answer_request(&a, model, scratch);
+        CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, scratch), SL_OK);
+        for (uint32_t i = 0; i < scratch->fix_count; i++) {
+            const sl_fix *const fix = &scratch->fixes[i];
+            sl_buffer merged;
+            answered b;
+            merge_fix(&a, i, requests[r], &merged);
+            read_request(&b, merged.data);
+            answer_request(&b, model, scratch + 2);
+            const sl_memory *const memory = &scratch[2].memory;
+            CU_ASSERT_EQUAL(memory->ranks[memory->binding].device_total_bytes,
+                            fix->device_total_bytes);
+            CU_ASSERT_EQUAL(scratch[2].time.step_s, fix->step_s);
+            seen = seen || strcmp(fix->what, "recompute") == 0;
+            sl_buffer_clear(&merged);
+            clear(&b);
+        }
+        CU_ASSERT_TRUE(seen);
+        clear(&a);
+    }
+    free(scratch);
+    free(model);
 }
 
 int
@@ -540,6 +624,7 @@ main(int argc, char **argv)
         SL_CASE(an_accounting_counts_accelerators_by_their_nominal_memory),
         SL_CASE(an_accounting_beside_an_estimate_keeps_the_exact_figures),
         SL_CASE(the_engine_s_own_answer_is_written),
+        SL_CASE(a_fix_that_is_merged_has_the_figures_it_promised),
     };
     return sl_run_catalogued(argc, argv, "estimate_json", cases, sizeof cases / sizeof cases[0],
                              &catalog);

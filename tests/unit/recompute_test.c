@@ -35,6 +35,16 @@ llama_question(void)
     return question_of(&spec);
 }
 
+static sl_question
+sharded_question(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    return q;
+}
+
 /* Latent attention, and experts beside a shared one in every block. */
 static sl_question
 latent_question_of(double expert_width)
@@ -122,6 +132,44 @@ mlps_in_tiles_keep_their_input_alone(void)
     q.plan.zero_stage = 1;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
     sl_expect_text(err.list[0].pointer, "/workload/recompute/mlp_tiles", "of Megatron");
+}
+
+static void
+expect_no_tiles(const sl_question *q, const char *rule, const char *hint)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_NOT_EQUAL(sl_question_check(q, &err), SL_OK);
+    sl_expect_text(err.list[0].pointer, "/workload/recompute/mlp_tiles", "pointer");
+    sl_expect_text(err.list[0].rule, rule, "rule");
+    sl_expect_text(err.list[0].hint, hint, "hint");
+}
+
+/* Experts, layers that are sizes alone, and a sequence of one position have nothing to cut. */
+static void
+tiles_are_of_dense_mlps(void)
+{
+    static const sl_plain_layer layer = {"dense", 16, 1000000, 3000000, 80000000000, 1000000};
+    static sl_model plain;
+    sl_question q = latent_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.workload.mlp_tiles = 8;
+    expect_no_tiles(&q, "no_dense_mlp", "leave it out");
+
+    q = sharded_question();
+    q.workload.mlp_tiles = 8;
+    q.workload.sequence_length = 1;
+    expect_no_tiles(&q, "out_of_range", "leave it out");
+    q.workload.sequence_length = 4;
+    expect_no_tiles(&q, "out_of_range", "2 to 4");
+
+    sl_model_describe_plain(&layer, 1, &plain);
+    q.model = &plain;
+    q.workload.sequence_length = 1;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    expect_no_tiles(&q, "no_dense_mlp", "leave it out");
 }
 
 static void
@@ -444,6 +492,39 @@ what_stops_early_leaves_the_last_product_out(void)
     sl_expect_near(flops_again(&q), whole, 1e-12, "the mask is drawn after the product");
 }
 
+/* In backward each tile runs forward once more, whether its block is rebuilt before or not. */
+static void
+tiles_run_their_products_again(void)
+{
+    sl_question q = sharded_question();
+
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
+    const double tiles = BLOCKS * 2.0 * 3.0 * tokens * HIDDEN * FFN;
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double whole = flops_again(&q);
+    q.workload.mlp_tiles = 8;
+    sl_expect_near(flops_again(&q), whole + tiles, 1e-9, "beside a rebuild");
+    q.workload.recompute_method = SL_RECOMPUTE_BLOCK;
+    q.workload.recompute_layers = 4;
+    sl_expect_near(flops_again(&q), whole / 4.0 + tiles, 1e-9, "in every block");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    sl_expect_near(flops_again(&q), tiles, 1e-9, "alone");
+}
+
+/* Tiles keep their MLP's input alone, so the way down is not the last to have what it needs. */
+static void
+what_stops_early_runs_mlps_in_tiles_whole(void)
+{
+    sl_question q = sharded_question();
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.mlp_tiles = 8;
+    const double whole = flops_again(&q);
+    software.rebuild_stops = true;
+    sl_expect_near(flops_again(&q), whole, 1e-12, "with the way down");
+}
+
 static void
 what_stops_early_halves_the_other_products(void)
 {
@@ -584,6 +665,8 @@ what_stops_early_does_not_reduce_its_output(void)
 static const sl_case cases[] = {
     SL_CASE(recompute_by_operators_adds_up_again_unless_kept),
     SL_CASE(what_stops_early_leaves_the_last_product_out),
+    SL_CASE(tiles_run_their_products_again),
+    SL_CASE(what_stops_early_runs_mlps_in_tiles_whole),
     SL_CASE(what_stops_early_halves_the_other_products),
     SL_CASE(products_of_experts_all_run_again),
     SL_CASE(recompute_by_operators_gathers_again),
@@ -592,6 +675,7 @@ static const sl_case cases[] = {
     SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(mlps_in_tiles_keep_their_input_alone),
+    SL_CASE(tiles_are_of_dense_mlps),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     SL_CASE(uniform_keeps_one_input_for_several_blocks),
     SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),

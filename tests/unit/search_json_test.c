@@ -317,6 +317,10 @@ every_plan_found_is_an_estimate_request_with_the_same_figures(void)
         "{\"model\":" LLAMA ",\"workload\":{" BATCH ",\"recompute\":\"full\"},"
         "\"space\":{\"recompute_layers\":[0,2],\"offload\":[\"none\",\"optimizer\"]},"
         "\"cluster\":" H100("2") "}",
+        "{\"model\":" LLAMA ",\"workload\":{" BATCH
+        ",\"framework\":\"fsdp2\",\"recompute\":{\"mode\":\"full\",\"method\":\"block\","
+        "\"layers\":2,\"mlp_tiles\":8}},\"space\":{\"recompute_layers\":[0,2]},"
+        "\"cluster\":" H100("1") "}",
         "{\"model\":" MIXTRAL ",\"workload\":{" BATCH
         "},\"clusters\":[" H100("2") ",{\"node_type\":\"dgx-a100-640gb\",\"nodes\":2}]}",
         "{\"model\":" LLAMA ",\"workload\":{" BATCH "},\"cluster\":{\"pools\":["

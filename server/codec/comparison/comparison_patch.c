@@ -66,6 +66,33 @@ put_adapter(const patch *p)
     }
 }
 
+/* A word where one says it all, and tiles that the framework lacks. */
+static void
+put_recompute(const patch *p)
+{
+    const sl_workload *const to = &p->asked->workload;
+    const bool word =
+        to->recompute < SL_RECOMPUTE_WORDS && to->recompute_method == SL_RECOMPUTE_EACH;
+
+    if (!is_open(p, SL_UNKNOWN_RECOMPUTE) &&
+        (word || to->mlp_tiles != p->request->workload.mlp_tiles))
+        sl_recompute_patch_write(p->writer, &p->request->workload_object, to);
+}
+
+/* Attention in 8 bits is one framework's. */
+static void
+put_fp8(const patch *p)
+{
+    const bool to = p->asked->workload.fp8.attention;
+
+    if (to == p->request->workload.fp8.attention)
+        return;
+    sl_write_key(p->writer, "fp8");
+    sl_write_object(p->writer);
+    sl_put_bool(p->writer, "dot_product_attention", to);
+    sl_write_object_end(p->writer);
+}
+
 static void
 put_workload(const patch *p)
 {
@@ -81,9 +108,8 @@ put_workload(const patch *p)
     }
     sl_put_uint(p->writer, "micro_batch_size", to->micro_batch);
     drop(p, object, "gradient_accumulation");
-    if (!is_open(p, SL_UNKNOWN_RECOMPUTE) && to->recompute < SL_RECOMPUTE_WORDS &&
-        to->recompute_method == SL_RECOMPUTE_EACH)
-        sl_recompute_write(p->writer, to);
+    put_recompute(p);
+    put_fp8(p);
     /* What "flash" means goes by the release. */
     if (!is_open(p, SL_UNKNOWN_ATTENTION) && !sl_model_is_plain(p->asked->model))
         sl_put_text(p->writer, "attention", sl_name(&sl_attention_names, to->attention));

@@ -76,7 +76,7 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     if (accumulation)
         sl_put_uint(writer, "gradient_accumulation", steps);
     if (recompute)
-        sl_recompute_write(writer, to);
+        sl_recompute_patch_write(writer, &request->workload_object, to);
     if (attention)
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)

@@ -61,21 +61,27 @@ sl_offload_write(sl_writer *writer, const sl_offload *offload)
     sl_write_object_end(writer);
 }
 
-/* A word where one says it all. */
-void
-sl_recompute_write(sl_writer *writer, const sl_workload *w)
+/* One says it all. */
+static bool
+is_word(const sl_workload *w)
 {
-    sl_write_key(writer, "recompute");
-    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH &&
-        w->mlp_tiles == 0) {
-        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
-        return;
-    }
-    sl_write_object(writer);
+    return w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH &&
+           w->mlp_tiles == 0;
+}
+
+static bool
+goes_by_method(const sl_workload *w)
+{
+    return w->recompute == SL_RECOMPUTE_FULL && w->recompute_method != SL_RECOMPUTE_EACH;
+}
+
+static void
+recompute_members_write(sl_writer *writer, const sl_workload *w)
+{
     sl_put_text(writer, "mode", sl_name(&sl_recompute_modes, w->recompute));
     if (w->mlp_tiles > 0)
         sl_put_uint(writer, "mlp_tiles", w->mlp_tiles);
-    if (w->recompute == SL_RECOMPUTE_FULL && w->recompute_method != SL_RECOMPUTE_EACH) {
+    if (goes_by_method(w)) {
         sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
         sl_put_uint(writer, "layers", w->recompute_layers);
     }
@@ -87,7 +93,51 @@ sl_recompute_write(sl_writer *writer, const sl_workload *w)
                 sl_write_text(writer, sl_name(&sl_module_names, m));
         sl_write_array_end(writer);
     }
+}
+
+/* A merge leaves alone what it does not name: null takes back what does not hold. */
+static void
+recompute_rest_write(sl_writer *writer, const sl_node *workload, const sl_workload *w)
+{
+    const struct {
+        const char *name;
+        bool holds;
+    } members[] = {{"mlp_tiles", w->mlp_tiles > 0},
+                   {"method", goes_by_method(w)},
+                   {"layers", goes_by_method(w)},
+                   {"modules", w->recompute == SL_RECOMPUTE_MODULES}};
+    sl_node said;
+    sl_node ignored;
+
+    if (workload->value == NULL || !sl_node_member(workload, "recompute", &said) ||
+        sl_node_kind(&said) != SL_JSON_OBJECT)
+        return;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (!members[i].holds && sl_node_member(&said, members[i].name, &ignored))
+            sl_put_null(writer, members[i].name);
+}
+
+static void
+recompute_write(sl_writer *writer, const sl_node *merged_into, const sl_workload *w)
+{
+    sl_write_key(writer, "recompute");
+    if (is_word(w)) {
+        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
+        return;
+    }
+    sl_write_object(writer);
+    recompute_members_write(writer, w);
+    if (merged_into != NULL)
+        recompute_rest_write(writer, merged_into, w);
     sl_write_object_end(writer);
+}
+
+void
+sl_recompute_patch_write(sl_writer *writer, const sl_node *workload, const sl_workload *to)
+{
+    assert(writer != NULL && workload != NULL && to != NULL);
+
+    recompute_write(writer, workload, to);
 }
 
 /* Bytes per parameter that the request says in place of its framework's, in the order it takes
@@ -201,7 +251,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_known_uint(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
     sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
     sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
-    sl_recompute_write(writer, w);
+    recompute_write(writer, NULL, w);
     sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));

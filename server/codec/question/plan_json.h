@@ -11,10 +11,13 @@ void sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
                        const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
                        const sl_software *software);
 
-/** Members "adapter", "offload" and "recompute" of a workload. */
+/** Members "adapter" and "offload" of a workload. */
 void sl_adapter_write(sl_writer *writer, const sl_adapter *adapter);
 void sl_offload_write(sl_writer *writer, const sl_offload *offload);
-void sl_recompute_write(sl_writer *writer, const sl_workload *workload);
+
+/** Member "recompute" of a patch that is merged into the workload a request has: a word where one
+ * says it all. */
+void sl_recompute_patch_write(sl_writer *writer, const sl_node *workload, const sl_workload *to);
 
 /** Members of a plan from its pipeline to its shard group. */
 void sl_degrees_write(sl_writer *writer, const sl_plan *plan);

@@ -65,7 +65,7 @@ parallelism_write(sl_writer *writer, const sl_estimate_request *request, const s
 
 /* What the search settled beside its dimensions is said, so that nothing is left open. */
 static void
-workload_write(sl_writer *writer, const sl_question *q)
+workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_question *q)
 {
     const sl_workload *const w = &q->workload;
 
@@ -75,7 +75,7 @@ workload_write(sl_writer *writer, const sl_question *q)
     sl_put_text(writer, "software", q->software->name);
     sl_put_uint(writer, "global_batch_size", w->global_batch);
     sl_put_uint(writer, "micro_batch_size", w->micro_batch);
-    sl_recompute_write(writer, w);
+    sl_recompute_patch_write(writer, &request->workload_object, w);
     if (sl_model_is_plain(q->model)) {
         sl_put_null(writer, "attention");
         sl_put_null(writer, "dropout");
@@ -206,7 +206,7 @@ sl_search_plan_members_write(sl_writer *writer, const sl_estimate_request *reque
     sl_put_uint(writer, "nodes", cluster.nodes);
     sl_put_uint(writer, "accelerators", point->value[SL_DIMENSION_ACCELERATORS]);
     parallelism_write(writer, request, &q);
-    workload_write(writer, &q);
+    workload_write(writer, request, &q);
     cluster_write(writer, request, &cluster);
     sl_search_figures_write(writer, point);
 }

@@ -64,7 +64,8 @@ add_kind(const sl_kind_price *price, double layers, double again, sl_rank_time *
     add_layers(layers, &price->backward, &t->backward);
     add_layers(again, &rerun->pass, &t->again);
     add_launch_waits(price, layers, again, t);
-    t->flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
+    t->flops_again +=
+        again * (rerun->matmul_flops + rerun->attention_flops) + layers * price->tiled_flops;
 }
 
 /* Copies of the share of blocks that leave run beside the passes of all, spread over them

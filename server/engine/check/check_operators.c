@@ -5,6 +5,7 @@
 
 #include "engine/check/check.h"
 #include "engine/placement/adapter.h"
+#include "engine/placement/recompute.h"
 #include "engine/placement/slice.h"
 #include "engine/price/low_precision.h"
 
@@ -139,6 +140,16 @@ sl_check_across(const sl_question *question, sl_errors *err)
                    pipeline);
 }
 
+static bool
+has_dense_mlp(const sl_model *model)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            if (sl_recompute_runs(&model->kinds[k], i, SL_MODULE_MLP))
+                return true;
+    return false;
+}
+
 /* Parts of the sequence that dense MLPs run over (DeepSpeed runtime/sequence_parallel/ulysses_sp.py,
  * TiledMLP; axolotl's of FSDP). */
 sl_code
@@ -164,11 +175,18 @@ sl_check_tiles(const sl_question *question, sl_errors *err)
                              : "MLPs in tiles are modelled beside modes none, core_attention and "
                                "full, where all weights train");
         sl_hint(err, "leave it out");
+    } else if (!has_dense_mlp(question->model)) {
+        code = sl_fail(err, SL_E_RANGE, "no_dense_mlp", pointer,
+                       "this model has no dense MLPs, got %u tiles of them", workload->mlp_tiles);
+        sl_hint(err, "leave it out");
     } else if (workload->mlp_tiles > positions) {
         code = sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
                        "must be at most the %llu positions of a rank, got %u",
                        (unsigned long long)positions, workload->mlp_tiles);
-        sl_hint(err, "2 to %llu", (unsigned long long)positions);
+        if (positions < 2)
+            sl_hint(err, "leave it out");
+        else
+            sl_hint(err, "2 to %llu", (unsigned long long)positions);
     }
     return code;
 }

@@ -241,6 +241,12 @@ sl_recompute_stage_bytes(const sl_model *model, const sl_workload *workload, con
     return bytes;
 }
 
+bool
+sl_recompute_is_tiled(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
+{
+    return slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, index, SL_MODULE_MLP);
+}
+
 uint32_t
 sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
 {
@@ -248,9 +254,13 @@ sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
 
     if (!slice->software->rebuild_stops)
         return end;
-    while (end > 0 && sl_slice_saved_bytes(slice, &kind->operators[end - 1]) <= 0.0)
+    while (end > 0 && !sl_recompute_is_tiled(slice, kind, end - 1) &&
+           sl_slice_saved_bytes(slice, &kind->operators[end - 1]) <= 0.0)
         end--;
-    return end > 0 && kind->operators[end - 1].kind == SL_OPERATOR_MATMUL ? end - 1 : end;
+    return end > 0 && !sl_recompute_is_tiled(slice, kind, end - 1) &&
+                   kind->operators[end - 1].kind == SL_OPERATOR_MATMUL
+               ? end - 1
+               : end;
 }
 
 /* The whole forward, but for the tail. */

@@ -65,7 +65,8 @@ sl_rerun sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price);
  * to the end.
  *
  * Where the release stops it: behind the last operator that keeps anything, or before it where that
- * is a product, which has its input by then and whose output nothing keeps.
+ * is a product, which has its input by then and whose output nothing keeps. An MLP in tiles, which
+ * keeps its input alone, runs to its end.
  *
  * Source: torch.utils.checkpoint, early stop of the non-reentrant kind (PyTorch 2.1); compiled
  * blocks run no operator either whose output backward does not read.
@@ -78,5 +79,8 @@ bool sl_recompute_drops(const sl_layer_kind *kind, uint32_t index, sl_recompute_
 
 /** Whether it runs that operator again. */
 bool sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module);
+
+/** Whether an operator is of an MLP that runs in tiles, each of which runs it again in backward. */
+bool sl_recompute_is_tiled(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index);
 
 #endif

@@ -520,13 +520,16 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
         const bool grouped = i < stop && is_grouped(&kind->operators[i]);
         const sl_kind_price before = again || grouped || i >= stop ? *out : (sl_kind_price){0};
         const double forward_s = out->forward_s, backward_s = out->backward_s;
+        const double flops = out->matmul_flops;
         price_operator(p, &kind->operators[i]);
         sl_price_count_issued(p, &kind->operators[i], out->forward_s - forward_s,
                               out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
-        if (p->slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, i, SL_MODULE_MLP))
+        if (sl_recompute_is_tiled(p->slice, kind, i)) {
             out->backward_s += out->forward_s - forward_s; /* each tile runs again */
+            out->tiled_flops += out->matmul_flops - flops;
+        }
         if (again)
             sl_price_add_rerun(&out->again, out, &before);
         if (grouped)

@@ -31,8 +31,8 @@ typedef struct sl_pass_price {
  * rebuilt one by one. */
 typedef struct sl_rerun {
     double forward_s;
-    double issued; /* operators */
-    double awaited_s; /* the device waits for their issue */
+    double issued;       /* operators */
+    double awaited_s;    /* the device waits for their issue */
     double matmul_flops; /* of the whole layer, like those of sl_kind_price */
     double attention_flops;
     sl_traffic tensor[SL_COLLECTIVE_COUNT];
@@ -75,7 +75,8 @@ typedef struct sl_kind_price {
     double foreign_bytes;   /* of other ranks, live in its backward: keys and values, or an input */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */
-    double attention_flops; /* likewise, scores and values over all s x s pairs */
+    double tiled_flops;     /* of them, what tiles run again in every backward */
+    double attention_flops; /* like matmul_flops, scores and values over all s x s pairs */
     double causal_flops;    /* likewise, only the pairs a causal mask keeps */
     double forward_s;
     double core_forward_s; /* attention core alone */

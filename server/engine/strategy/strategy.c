@@ -82,8 +82,23 @@ framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
     return strategy == SL_STRATEGY_CPU_LAYERS && alone ? SL_FRAMEWORK_DDP : own;
 }
 
-/* Words of the request's plan that are its framework's own hold where a strategy has that
- * framework. */
+/* Words of the request that are its framework's own hold where a strategy has that framework. */
+static void
+keep_words(const sl_workload *asked, sl_workload *base)
+{
+    if (base->framework == SL_FRAMEWORK_MEGATRON)
+        base->mlp_tiles = 0; /* all others have them */
+    else if (base->offload.optimizer_fraction > 0.0)
+        base->offload.optimizer_fraction = 1.0; /* a part is Megatron's alone */
+    if (base->framework == asked->framework)
+        return;
+    base->fp8.attention = false;
+    base->reduce = SL_WIRE_DEFAULT;
+    /* 8 bits may be the workload's word, which every framework is asked for. */
+    if (asked->gather != SL_WIRE_FP8)
+        base->gather = SL_WIRE_DEFAULT;
+}
+
 static void
 set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
 {
@@ -101,14 +116,7 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
         s->base.unknown |= SL_UNKNOWN_SOFTWARE;
     s->open = asked->unknown & (SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE);
     s->base.workload.framework = framework;
-    if (framework != SL_FRAMEWORK_MEGATRON && s->base.workload.offload.optimizer_fraction > 0.0)
-        s->base.workload.offload.optimizer_fraction = 1.0; /* a part is Megatron's alone */
-    if (!own) {
-        s->base.workload.reduce = SL_WIRE_DEFAULT;
-        /* 8 bits may be the workload's word, which every framework is asked for. */
-        if (asked->workload.gather != SL_WIRE_FP8)
-            s->base.workload.gather = SL_WIRE_DEFAULT;
-    }
+    keep_words(&asked->workload, &s->base.workload);
     s->base.plan = (sl_plan){
         .tensor = 1,
         .pipeline = 1,
