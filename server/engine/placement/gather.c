@@ -347,7 +347,7 @@ measure_engine(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
-    const double summed = sl_states_reduce_bytes(c->workload, &layout);
+    const double summed = sl_states_summed_bytes(&layout);
     const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
     const bool alone = (double)c->plan->data * c->plan->context == 1.0;
 

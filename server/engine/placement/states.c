@@ -226,6 +226,10 @@ sl_states_summed_bytes(const sl_layout *layout)
 double
 sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
 {
+    const bool beside = workload->on_deepspeed || workload->own_bf16;
+
+    if (beside && workload->reduce == SL_WIRE_DEFAULT && layout->gradient_bytes > 4.0)
+        return sl_precision_kept_bytes(workload->precision);
     if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
         workload->framework == SL_FRAMEWORK_MEGATRON)
         return sl_states_summed_bytes(layout);

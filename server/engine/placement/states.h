@@ -70,7 +70,9 @@ double sl_states_summed_bytes(const sl_layout *layout);
  * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
  * hook, DeepSpeed's communication_data_type), else as it is stored. Megatron reduces its main
  * gradients where they lie: there the word says how they are stored (grad_reduce_in_bf16), and the
- * fp32 step casts its part of them.
+ * fp32 step casts its part of them. Sums that DeepSpeed's BF16_Optimizer has beside its gradients are
+ * cast to the model's precision for the way, and back.
+ * Source: DeepSpeed runtime/engine.py (communication_data_type, allreduce_bucket).
  */
 double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout);
 
@@ -114,7 +116,7 @@ sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 /**
  * Whether bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer, as a release has it: weights and
  * gradients in 16 bits whole, a sum of gradients in 32 bits whole, masters and moments divided over
- * the data ranks. Sums are added up over the ranks whole, and updated weights gathered.
+ * the data ranks. Sums are added up over the ranks whole, in 16 bits, and updated weights gathered.
  *   8 + 12 / ranks bytes a parameter under AdamW
  * Source: DeepSpeed runtime/bf16_optimizer.py, engine.py (_do_optimizer_sanity_check, get_data_types);
  * pull requests 2470 (November 2022: every model) and 7515 (August 2025: none but pipelines).
