@@ -155,6 +155,27 @@ bf16_without_zero_divides_masters_where_the_release_does(void)
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 1e-8, "fp16");
 }
 
+/* all_gather_dp_groups is the last of step(), and nobody runs beside it. */
+static void
+updated_weights_are_gathered_by_the_step(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+
+    software.own_bf16 = software.overlap_parameter_gather = true;
+    const sl_communication *sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    sl_expect_near(sent->exposed_s, sent->seconds, 1e-9, "Megatron on the engine");
+    software.on_deepspeed = false;
+    sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    CU_ASSERT_TRUE(sent->exposed_s < sent->seconds); /* Megatron by itself fetches ahead */
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    for (q.plan.zero_stage = 0; q.plan.zero_stage < 3; q.plan.zero_stage++) {
+        sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+        sl_expect_near(sent->exposed_s, sent->seconds, 1e-9, "DeepSpeed");
+    }
+    sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    CU_ASSERT_TRUE(sent->exposed_s < sent->seconds); /* ZeRO 3 has them when modules need them */
+}
+
 /* BLOOM's own launch says stage 0 in bf16, whose optimizer divides by itself. */
 static void
 megatron_on_the_engine_needs_no_stage_in_bf16(void)
@@ -169,6 +190,7 @@ megatron_on_the_engine_needs_no_stage_in_bf16(void)
 
 static const sl_case cases[] = {
     SL_CASE(bf16_without_zero_divides_masters_where_the_release_does),
+    SL_CASE(updated_weights_are_gathered_by_the_step),
     SL_CASE(megatron_on_the_engine_needs_no_stage_in_bf16),
     SL_CASE(gradients_in_fp16_have_no_copy_at_rest),
     SL_CASE(a_step_in_fp16_flattens_and_casts),

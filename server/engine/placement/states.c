@@ -402,6 +402,16 @@ sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan)
 }
 
 bool
+sl_states_gathers_beside(const sl_software *software, const sl_workload *workload,
+                         const sl_plan *plan)
+{
+    const bool steps = workload->framework == SL_FRAMEWORK_DEEPSPEED || workload->on_deepspeed;
+
+    return software->overlap_parameter_gather &&
+           (!steps || sl_states_divides_parameters(workload, plan));
+}
+
+bool
 sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan)
 {
     return !sl_states_reshards(workload, plan) &&

@@ -164,6 +164,12 @@ double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *lay
  * at the end of accumulation: buffered_allreduce_fallback). */
 bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
 
+/** Whether passes run while parameters are gathered: as a release says, but for updated ones of
+ * DeepSpeed, whose optimizers gather them at the end of their step and wait (stage_1_and_2.py and
+ * bf16_optimizer.py, all_gather_dp_groups). */
+bool sl_states_gathers_beside(const sl_software *software, const sl_workload *workload,
+                              const sl_plan *plan);
+
 /** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those
  * of shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining
  * those of fully_shard that backward finds gathered. */
