@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/strategy/comparison.h"
+#include "engine/strategy/scaling.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -326,6 +327,24 @@ a_lost_device_costs_a_restart_and_half_an_interval(void)
     CU_ASSERT_EQUAL(entry(SL_STRATEGY_ZERO_1)->failure.copies_left, 0);
 }
 
+/* BF16_Optimizer's masters and moments are divided though no stage says so. */
+static void
+what_divides_masters_leaves_no_copy(void)
+{
+    sl_failure failure;
+
+    ask(1, 8, 0);
+    question.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    question.workload.precision = SL_PRECISION_BF16;
+    question.plan.data = 8;
+    question.plan.zero_stage = 0;
+    sl_failure_measure(sl_fixture_answer(&question), &failure);
+    CU_ASSERT_EQUAL(failure.copies_left, 7);
+    software.own_bf16 = true;
+    sl_failure_measure(sl_fixture_answer(&question), &failure);
+    CU_ASSERT_EQUAL(failure.copies_left, 0);
+}
+
 static void
 multi_token_prediction_is_for_megatron_alone(void)
 {
@@ -455,6 +474,7 @@ static const sl_case cases[] = {
     SL_CASE(a_simpler_strategy_within_three_percent_is_preferred),
     SL_CASE(limits_are_numbers_of_the_engine),
     SL_CASE(a_lost_device_costs_a_restart_and_half_an_interval),
+    SL_CASE(what_divides_masters_leaves_no_copy),
     SL_CASE(multi_token_prediction_is_for_megatron_alone),
     SL_CASE(every_saving_of_fine_tuning_saves),
     SL_CASE(adapters_train_in_what_the_framework_makes_them_of),

@@ -51,7 +51,8 @@ gradients_in_fp16_have_no_copy_at_rest(void)
 
     sl_expect_text(rank->phase, "head", "phase");
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 2.0 * n, 1e-8, "whole");
-    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n / REPLICAS, 1e-8, "moments");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n / REPLICAS, 1e-8,
+                   "moments");
     sl_expect_near(idle_bytes(rank), 2.0 * BUCKET + (2.0 + 4.0) * n / REPLICAS + gathered_bytes(n),
                    1e-6, "a bucket, then the part flat and cast, then the lists");
 
@@ -80,22 +81,6 @@ a_step_in_fp16_flattens_and_casts(void)
     CU_ASSERT_TRUE(idle_bytes(rank) < 2.0 * BUCKET + 1e8);
 }
 
-/* BF16_Optimizer: nothing to cast, and what is reduced is four bytes wide. */
-static void
-gradients_in_bf16_are_made_beside_their_sums(void)
-{
-    sl_question q = engine_question(SL_PRECISION_BF16);
-    const double n = sl_fixture_llama_all();
-    const sl_rank_memory *rank = answer_rank(&q);
-
-    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 6.0 * n, 1e-8, "2 + 4");
-    sl_expect_near(idle_bytes(rank), 4.0 * BUCKET + gathered_bytes(n), 1e-6, "a bucket, the lists");
-    const double sums_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
-    software.on_deepspeed = false;
-    sl_expect_near(sums_s, sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION),
-                   1e-12, "sums are sent, as Megatron's are");
-}
-
 /* What goes over the data ranks of one group, and how. */
 static const sl_communication *
 sent_of(const sl_estimate *answer, sl_term_id id)
@@ -107,8 +92,28 @@ sent_of(const sl_estimate *answer, sl_term_id id)
     return NULL;
 }
 
-/* DeepSpeed's bf16_optimizer.py: 2 + 2 + 4 whole, 4 + 8 divided; sums are added up whole, updated
- * weights gathered. */
+/* BF16_Optimizer: nothing to cast for the step, and sums that are sent in two bytes. */
+static void
+gradients_in_bf16_are_made_beside_their_sums(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+    const double n = sl_fixture_llama_all();
+    const sl_rank_memory *rank = answer_rank(&q);
+
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 6.0 * n, 1e-8, "2 + 4");
+    sl_expect_near(idle_bytes(rank), 4.0 * BUCKET + gathered_bytes(n), 1e-6, "a bucket, the lists");
+    const double sent = sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step;
+    q.workload.reduce = SL_WIRE_FP32;
+    sl_expect_near(sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step,
+                   2.0 * sent, 1e-8, "communication_data_type");
+    q.workload.reduce = SL_WIRE_DEFAULT;
+    software.on_deepspeed = false;
+    sl_expect_near(sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step,
+                   2.0 * sent, 1e-8, "sums are cast on the way, Megatron's are not");
+}
+
+/* DeepSpeed's bf16_optimizer.py: 2 + 2 + 4 whole, 4 + 8 divided; sums are added up whole, in two
+ * bytes, updated weights gathered. */
 static void
 bf16_without_zero_divides_masters_where_the_release_does(void)
 {
@@ -130,8 +135,13 @@ bf16_without_zero_divides_masters_where_the_release_does(void)
     const sl_estimate *answer = sl_fixture_answer(&q);
     CU_ASSERT_TRUE(sl_fixture_has_note(answer, "bf16_optimizer"));
     CU_ASSERT_EQUAL(sent_of(answer, SL_TERM_GRADIENTS_SENT)->collective, SL_COLLECTIVE_ALL_REDUCE);
-    sl_expect_near(sent_of(answer, SL_TERM_GRADIENTS_SENT)->bytes_per_step, 4.0 * n, 1e-8, "sums");
-    sl_expect_near(sent_of(answer, SL_TERM_PARAMETERS_SENT)->bytes_per_step, 2.0 * n, 1e-8, "weights");
+    sl_expect_near(sent_of(answer, SL_TERM_GRADIENTS_SENT)->bytes_per_step, 2.0 * n, 1e-8, "sums");
+    sl_expect_near(sent_of(answer, SL_TERM_PARAMETERS_SENT)->bytes_per_step, 2.0 * n, 1e-8,
+                   "weights");
+    q.workload.reduce = SL_WIRE_FP32;
+    sl_expect_near(sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step, 4.0 * n,
+                   1e-8, "communication_data_type");
+    q.workload.reduce = SL_WIRE_DEFAULT;
 
     software.own_bf16 = false;
     answer = sl_fixture_answer(&q);
@@ -143,6 +153,27 @@ bf16_without_zero_divides_masters_where_the_release_does(void)
     q.workload.precision = SL_PRECISION_FP16;
     CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "bf16_optimizer"));
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 1e-8, "fp16");
+}
+
+/* all_gather_dp_groups is the last of step(), and nobody runs beside it. */
+static void
+updated_weights_are_gathered_by_the_step(void)
+{
+    sl_question q = engine_question(SL_PRECISION_BF16);
+
+    software.own_bf16 = software.overlap_parameter_gather = true;
+    const sl_communication *sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    sl_expect_near(sent->exposed_s, sent->seconds, 1e-9, "Megatron on the engine");
+    software.on_deepspeed = false;
+    sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    CU_ASSERT_TRUE(sent->exposed_s < sent->seconds); /* Megatron by itself fetches ahead */
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    for (q.plan.zero_stage = 0; q.plan.zero_stage < 3; q.plan.zero_stage++) {
+        sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+        sl_expect_near(sent->exposed_s, sent->seconds, 1e-9, "DeepSpeed");
+    }
+    sent = sent_of(sl_fixture_answer(&q), SL_TERM_PARAMETERS_SENT);
+    CU_ASSERT_TRUE(sent->exposed_s < sent->seconds); /* ZeRO 3 has them when modules need them */
 }
 
 /* BLOOM's own launch says stage 0 in bf16, whose optimizer divides by itself. */
@@ -159,6 +190,7 @@ megatron_on_the_engine_needs_no_stage_in_bf16(void)
 
 static const sl_case cases[] = {
     SL_CASE(bf16_without_zero_divides_masters_where_the_release_does),
+    SL_CASE(updated_weights_are_gathered_by_the_step),
     SL_CASE(megatron_on_the_engine_needs_no_stage_in_bf16),
     SL_CASE(gradients_in_fp16_have_no_copy_at_rest),
     SL_CASE(a_step_in_fp16_flattens_and_casts),

@@ -102,6 +102,20 @@ primary_weights_are_one_of_the_copies(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
 }
 
+/* Megatron-FSDP gathers a block in what its own layers are stored in; embedding and head are wider. */
+static void
+gathered_blocks_are_as_wide_as_their_own_weights(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 3, SL_PRECISION_FP8);
+    const double vectors = 2.0 * HIDDEN;
+    const double block = block_weights() + vectors;
+
+    q.workload.fp8.primary_weights = true;
+    software.double_buffers = true;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS),
+                   2.0 * (block_weights() + 2.0 * vectors + 4.0 * block), 1e-8, "two of each");
+}
+
 /* disable_parameter_transpose_cache: one matrix at a time, and each read and written once more in
  * every backward. */
 static void
@@ -372,6 +386,7 @@ inputs_in_16_bits_are_cast_for_products(void)
 static const sl_case cases[] = {
     SL_CASE(transformer_engine_keeps_weights_quantised),
     SL_CASE(primary_weights_are_one_of_the_copies),
+    SL_CASE(gathered_blocks_are_as_wide_as_their_own_weights),
     SL_CASE(transposes_may_be_made_when_needed),
     SL_CASE(inputs_of_swiglu_may_wait_in_8_bits),
     SL_CASE(attention_in_8_bits_keeps_what_it_read_so),

@@ -253,6 +253,25 @@ a_point_is_what_its_question_answers(void)
     CU_ASSERT_TRUE(ask_front(&request) > 0);
 }
 
+/* Nothing is divided over one rank; but what BF16_Optimizer holds without ZeRO no stage does. */
+static void
+one_rank_has_the_stages_that_differ(void)
+{
+    static const uint64_t stages[] = {0, 1, 2, 3};
+    sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
+
+    cluster.nodes = cluster.accelerators_per_node = 1;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    request.exhaustive = true;
+    sl_set_values(&request, SL_DIMENSION_ZERO_STAGE, 4, stages);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
+    CU_ASSERT_TRUE(outcomes[0].evaluated > 0);
+    software.own_bf16 = true;
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
+    CU_ASSERT_EQUAL(outcomes[1].evaluated, 2 * outcomes[0].evaluated);
+}
+
 /* What plans share of their cut, and blocks dealt out once for all, are what each has by itself:
  * where some blocks are rebuilt, of one kind and of two, of which a stage has dense ones first. */
 static void
@@ -503,6 +522,7 @@ static const sl_case cases[] = {
     SL_CASE(order_of_work_and_what_scratch_held_do_not_matter),
     SL_CASE(it_finds_what_loops_over_the_same_values_find),
     SL_CASE(a_point_is_what_its_question_answers),
+    SL_CASE(one_rank_has_the_stages_that_differ),
     SL_CASE(what_plans_share_is_what_each_has),
     SL_CASE(nothing_on_the_front_is_beaten_in_everything),
     SL_CASE(constraints_hold_for_all_that_is_found),

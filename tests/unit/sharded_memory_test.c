@@ -142,6 +142,31 @@ megatron_fsdp_queues_whole_gradients_in_stage_3(void)
                    "blocks are in those");
 }
 
+/* Of blocks beyond 1e9 elements two wait: by when they do, what was gathered ahead is let go of. */
+static void
+megatron_fsdp_queues_two_blocks_at_least(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 3);
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.hidden = 16384;
+    spec.heads = spec.kv_heads = 128;
+    spec.ffn = 32768;
+    spec.blocks = 3;
+    spec.vocabulary = 1024;
+    q.model = sl_fixture_model(&spec);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    const sl_rank_memory *rank = answer_rank(&q);
+    const double matrix = 16384.0 * 32768.0, keys = 128.0 * 64.0;
+    const double block = 16384.0 * (4.0 * keys + 2.0) + 3.0 * matrix;
+    sl_expect_text(rank->phase, "backward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS),
+                   2.0 * matrix + 4.0 * (block + block / 8.0 + 1024.0 * 16384.0) +
+                       (2.0 * 4.0 - 2.0) * block,
+                   1e-4, "two in the queue for one that was ahead");
+}
+
 /* FlatParamHandle: the low precision parameter of no_shard lives from pre_unshard to post_reshard. */
 static void
 no_shard_casts_the_units_in_use(void)
@@ -567,6 +592,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_fsdp_divides_as_zero_does),
     SL_CASE(megatron_fsdp_makes_whole_gradients_in_stage_2),
     SL_CASE(megatron_fsdp_queues_whole_gradients_in_stage_3),
+    SL_CASE(megatron_fsdp_queues_two_blocks_at_least),
     SL_CASE(no_shard_casts_the_units_in_use),
     SL_CASE(autocast_copies_what_products_read),
     SL_CASE(every_optimizer_has_its_bytes),

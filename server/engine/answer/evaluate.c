@@ -22,14 +22,20 @@ prices_of_pool(sl_priced *priced, const sl_model *model, uint32_t pool)
     return &priced->prices[(size_t)pool * model->kind_count];
 }
 
+void
+sl_evaluate_release(const sl_software *software, sl_workload *workload)
+{
+    workload->on_deepspeed = software->on_deepspeed;
+    workload->own_bf16 = software->own_bf16;
+}
+
 sl_combination
 sl_evaluate_combination(const sl_software *software, const sl_workload *workload,
                         const sl_plan *plan)
 {
     sl_combination out = {software, *workload, *plan};
 
-    out.workload.on_deepspeed = software->on_deepspeed;
-    out.workload.own_bf16 = software->own_bf16;
+    sl_evaluate_release(software, &out.workload);
     return out;
 }
 

@@ -11,6 +11,9 @@ typedef struct sl_combination {
     sl_plan plan;
 } sl_combination;
 
+/** What a release says of any workload that it runs. */
+void sl_evaluate_release(const sl_software *software, sl_workload *workload);
+
 /** Of a question whose fields are all known, under a release: what that says of the workload is said
  * in it. */
 sl_combination sl_evaluate_combination(const sl_software *software, const sl_workload *workload,

@@ -335,7 +335,7 @@ static double
 gathers_s(const sl_memory_case *c, const cover *covered, const sl_data_time *d)
 {
     const sl_data_rounds rounds = d->rounds;
-    const bool beside = c->software->overlap_parameter_gather && !d->whole;
+    const bool beside = sl_states_gathers_beside(c->software, c->workload, c->plan) && !d->whole;
 
     if (rounds.gathers <= 0.0)
         return 0.0;

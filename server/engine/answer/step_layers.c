@@ -136,7 +136,7 @@ sl_step_data_flow(const sl_memory_case *c, const sl_data_groups *groups, const s
         .each = data->rounds.starts > 1.0,
         .again = data->rounds.gathers > data->rounds.starts,
         .reduces = data->rounds.reduces > 1.0,
-        .ahead = software->overlap_parameter_gather && !data->whole,
+        .ahead = sl_states_gathers_beside(software, c->workload, c->plan) && !data->whole,
         .beside = beside,
         .one_line = !beside || groups->shard.ranks <= 1.0 ||
                     network == (groups->replicas.level == SL_LEVEL_NETWORK),

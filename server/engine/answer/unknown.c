@@ -119,7 +119,7 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     if (!software_plausible(question, software))
         return false;
     asked.unknown = 0;
-    asked.workload.on_deepspeed = software->on_deepspeed;
+    sl_evaluate_release(software, &asked.workload);
     if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
         if (!attention_plausible(question, software, (sl_attention_kernel)w->attention))
             return false;

@@ -25,6 +25,7 @@ typedef struct units {
     double largest_made;       /* as autograd makes their gradients, without empty rows: */
     double root_made, head;
     double ends; /* of the root, embedding and head */
+    uint32_t largest_kind;
 } units;
 
 /* One layer of a kind. */
@@ -67,6 +68,7 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
             if (split.largest > u.largest_made) {
                 u.largest = split.largest_sent;
                 u.largest_made = split.largest;
+                u.largest_kind = k;
                 u.routed = sl_smaller(split.largest_sent, routed);
             }
         } else {
@@ -206,17 +208,36 @@ blocks_of(const units *u, double elements)
     return sl_smaller(other_blocks(u), ceil(elements / sl_larger(1.0, u->largest)));
 }
 
+/* ... whose gradients wait: two at least. */
+static double
+blocks_queued(const units *u)
+{
+    return blocks_of(u, sl_larger(queue_elements, 2.0 * u->largest));
+}
+
+/* Bytes per parameter of the largest block, by what is in it alone. */
+static sl_layout
+block_layout(const sl_memory_case *c, const units *u)
+{
+    sl_stage one = {.blocks = 1};
+
+    one.layers[u->largest_kind] = 1;
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &one);
+    return sl_states_layout(c->workload, c->plan, &elements);
+}
+
 /* Parameters of stage 3, linear layers as they are stored: those of the root stay gathered. */
 static void
-gather_megatron(const sl_memory_case *c, const units *u, const sl_layout *layout, sl_gathered *out)
+gather_megatron(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
-    const double wire = sl_states_gather_bytes(c->workload, layout, true);
+    const sl_layout layout = block_layout(c, u);
+    const double wire = sl_states_gather_bytes(c->workload, &layout, true);
     const double block = u->largest * (sl_adapter_on(&c->workload->adapter)
                                            ? sl_smaller(wire, sl_states_base_bytes(c->workload))
                                            : wire);
     const double root = c->slice->element_bytes * u->root;
     const double ahead = blocks_of(u, sl_larger(queue_elements / 2.0, u->largest));
-    const double left = other_blocks(u) - blocks_of(u, queue_elements);
+    const double left = other_blocks(u) - blocks_queued(u);
 
     out->loss_bytes = out->head_bytes = out->backward_bytes = out->root_bytes = root;
     if (c->software->double_buffers) {
@@ -286,7 +307,7 @@ measure_megatron_fsdp(const sl_memory_case *c, const sl_stage *stage, const unit
     const bool divided = sl_states_divides_parameters(c->workload, c->plan);
 
     if (divided)
-        gather_megatron(c, u, &layout, out);
+        gather_megatron(c, u, out);
     if (width <= 0.0)
         return;
     out->head_gradients = made * head + (divided ? 0.0 : width * u->all);
@@ -301,7 +322,7 @@ measure_megatron_fsdp(const sl_memory_case *c, const sl_stage *stage, const unit
         out->reduce_buffers += 2.0 * block;
         return;
     }
-    const double waiting = blocks_of(u, sl_larger(queue_elements, 2.0 * u->largest));
+    const double waiting = blocks_queued(u);
     const sl_elements reduced = {.all = u->largest, .routed = u->routed};
     out->queued = block * waiting;
     out->queued_ratio = waiting / (1.0 + other_blocks(u));
@@ -347,7 +368,7 @@ measure_engine(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
-    const double summed = sl_states_reduce_bytes(c->workload, &layout);
+    const double summed = sl_states_summed_bytes(&layout);
     const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
     const bool alone = (double)c->plan->data * c->plan->context == 1.0;
 

@@ -226,6 +226,10 @@ sl_states_summed_bytes(const sl_layout *layout)
 double
 sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
 {
+    const bool beside = workload->on_deepspeed || workload->own_bf16;
+
+    if (beside && workload->reduce == SL_WIRE_DEFAULT && layout->gradient_bytes > 4.0)
+        return sl_precision_kept_bytes(workload->precision);
     if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
         workload->framework == SL_FRAMEWORK_MEGATRON)
         return sl_states_summed_bytes(layout);
@@ -395,6 +399,16 @@ sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan)
         return plan->zero_stage == 0;
     return workload->framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1 &&
            sl_states_wait(workload, plan);
+}
+
+bool
+sl_states_gathers_beside(const sl_software *software, const sl_workload *workload,
+                         const sl_plan *plan)
+{
+    const bool steps = workload->framework == SL_FRAMEWORK_DEEPSPEED || workload->on_deepspeed;
+
+    return software->overlap_parameter_gather &&
+           (!steps || sl_states_divides_parameters(workload, plan));
 }
 
 bool

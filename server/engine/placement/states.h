@@ -70,7 +70,9 @@ double sl_states_summed_bytes(const sl_layout *layout);
  * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
  * hook, DeepSpeed's communication_data_type), else as it is stored. Megatron reduces its main
  * gradients where they lie: there the word says how they are stored (grad_reduce_in_bf16), and the
- * fp32 step casts its part of them.
+ * fp32 step casts its part of them. Sums that DeepSpeed's BF16_Optimizer has beside its gradients are
+ * cast to the model's precision for the way, and back.
+ * Source: DeepSpeed runtime/engine.py (communication_data_type, allreduce_bucket).
  */
 double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout);
 
@@ -114,7 +116,7 @@ sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 /**
  * Whether bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer, as a release has it: weights and
  * gradients in 16 bits whole, a sum of gradients in 32 bits whole, masters and moments divided over
- * the data ranks. Sums are added up over the ranks whole, and updated weights gathered.
+ * the data ranks. Sums are added up over the ranks whole, in 16 bits, and updated weights gathered.
  *   8 + 12 / ranks bytes a parameter under AdamW
  * Source: DeepSpeed runtime/bf16_optimizer.py, engine.py (_do_optimizer_sanity_check, get_data_types);
  * pull requests 2470 (November 2022: every model) and 7515 (August 2025: none but pipelines).
@@ -161,6 +163,12 @@ double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *lay
  * runs the stages of fully_shard so, and DeepSpeed does without ZeRO (engine.py, allreduce_gradients
  * at the end of accumulation: buffered_allreduce_fallback). */
 bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
+
+/** Whether passes run while parameters are gathered: as a release says, but for updated ones of
+ * DeepSpeed, whose optimizers gather them at the end of their step and wait (stage_1_and_2.py and
+ * bf16_optimizer.py, all_gather_dp_groups). */
+bool sl_states_gathers_beside(const sl_software *software, const sl_workload *workload,
+                              const sl_plan *plan);
 
 /** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those
  * of shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining

@@ -120,7 +120,7 @@ set_data(const sl_memory_case *c, const sl_data_groups *groups, const sl_data_ti
     const double backward_s = sl_pass_s(&own->backward) + sl_pass_s(&own->again);
     cost->gather_beside_s = gather_s - needed_s;
     cost->reduce_beside_s = reduced_s - last_s;
-    if (c->software->overlap_parameter_gather)
+    if (sl_states_gathers_beside(c->software, c->workload, c->plan))
         cost->gather_beside_s =
             beside_s(gather_s - needed_s, copies * own->forward.computing_s, copies * forward_s);
     if (c->software->overlap_gradient_reduce && !sl_states_reduces_after(c->workload, c->plan))
@@ -224,7 +224,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         .barrier = !sl_schedule_steps_alone(plan),
         .overlaps_sends = c->software->overlap_pipeline,
         .data_scale_up = data_scales_up(c),
-        .gathers_first = !c->software->overlap_parameter_gather,
+        .gathers_first = !sl_states_gathers_beside(c->software, c->workload, c->plan),
         .reduces_last =
             !c->software->overlap_gradient_reduce || sl_states_reduces_after(c->workload, plan),
     };

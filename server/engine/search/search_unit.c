@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/answer/evaluate.h"
 #include "engine/check/check.h"
 #include "engine/check/check_schedule.h"
 #include "engine/links/collective.h"
 #include "engine/placement/balance.h"
+#include "engine/placement/states.h"
 #include "engine/schedule/schedule.h"
 #include "engine/search/search_work.h"
 
@@ -89,8 +91,7 @@ apply_unit(const sl_search *search, uint32_t cluster, const uint64_t value[SL_DI
     *workload = from->workload;
     workload->attention = facts->workload.attention;
     workload->dropout = facts->workload.dropout;
-    workload->on_deepspeed = facts->workload.on_deepspeed;
-    workload->own_bf16 = facts->workload.own_bf16;
+    sl_evaluate_release(facts->software, workload);
     workload->global_batch = value[SL_DIMENSION_GLOBAL_BATCH];
     workload->micro_batch = value[SL_DIMENSION_MICRO_BATCH];
     *plan = from->plan;
@@ -247,8 +248,15 @@ try_states(sl_search_work *u)
     const sl_values *offloads = values_of(u, SL_DIMENSION_OFFLOAD);
     const sl_plan *plan = &u->at.plan;
     const bool alone = plan->data * plan->context == 1;
+    bool tried[2] = {false, false};
 
-    for (uint32_t z = 0; z < (alone ? 1 : stages->count); z++)
+    for (uint32_t z = 0; z < stages->count; z++) {
+        u->at.plan.zero_stage = (uint32_t)stages->list[z];
+        /* To one rank all stages are the same but for the optimizer that steps without any. */
+        const bool own = sl_states_own_bf16(&u->at.workload, plan);
+        if (alone && tried[own])
+            continue;
+        tried[own] = true;
         for (uint32_t g = 0; g < groups->count; g++) {
             const uint64_t group = groups->list[g] == plan->data ? 0 : groups->list[g];
             /* All of them is said by 0, which comes first where both are there. */
@@ -262,6 +270,7 @@ try_states(sl_search_work *u)
                 check_plan(u);
             }
         }
+    }
 }
 
 /* Plans of one number of stages and chunks, and what comes below them. */

@@ -146,9 +146,8 @@ sl_failure_measure(const sl_estimate *answer, sl_failure *out)
     const sl_plan *plan = &answer->plan;
     const double between_s = sl_term_input(goodput, "mean_time_between_failures_s");
     const bool alone = answer->workload.framework == SL_FRAMEWORK_DP; /* one process has them all */
-    const uint64_t group = plan->zero_stage == 0   ? 1
-                           : plan->shard_group > 0 ? plan->shard_group
-                                                   : plan->data;
+    const bool whole = !sl_states_divides_masters(&answer->workload, plan);
+    const uint64_t group = whole ? 1 : plan->shard_group > 0 ? plan->shard_group : plan->data;
 
     *out = (sl_failure){
         .ranks_stopped = sl_plan_world(plan),
