@@ -23,9 +23,10 @@ function offloaded(places) {
 }
 
 /**
- * @param {{mode: string, method?: string, layers?: number, modules?: string[]}} recompute  the object; a word has a control of its own
+ * @param {{mode: string, method?: string, layers?: number, modules?: string[], mlp_tiles?: number}} recompute  the object; a word has a control of its own
  */
-function recomputed({ mode, method, layers, modules }) {
+function recomputed({ mode, method, layers, modules, mlp_tiles: tiles }) {
+    if (tiles) return `recompute ${mode}, MLPs in ${tiles} tiles`;
     if (mode === "modules") return `recompute ${modules.map(wordsOf).join(", ")}`;
     return method === "block" ? `recompute the first ${layers} blocks of each chunk`
         : `recompute all blocks, ${layers} at a time`;
