@@ -54,7 +54,7 @@ test('a source without its own constants is asked otherwise, others as they are'
         cluster: { accelerator: 'nvidia-gb300' } };
     const patched = requestWithout('mbridge', request);
     assert.deepEqual(patched.workload.profile, { norm_ratio: 1, host_operator_s: 6.6e-5 });
-    assert.equal(patched.cluster.accelerator_overrides.sustained_ratio, 0.8);
+    assert.equal(patched.cluster.accelerator_overrides.sustained_ratio, 0.815);
     assert.equal(request.cluster.accelerator_overrides, undefined);
     assert.equal(requestWithout('kor22t5', request), undefined);
 });
