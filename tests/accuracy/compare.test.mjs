@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesWithin, choicesBySource, rankCorrelation } from './lib/compare.mjs';
+import { readConstants } from './lib/constants.mjs';
+import { requestAt, spreadLine } from './lib/spread.mjs';
 import { requestWithout } from './lib/without.mjs';
+
+const constants = await readConstants();
+const constantOf = (name) => Number(constants.find((one) => one.name === name).value);
 
 const result = (published, measured, predicted) => ({
     row: { source: 'one', completeness: 'full', measured_step_s: String(measured), published },
@@ -53,8 +58,19 @@ test('a source without its own constants is asked otherwise, others as they are'
     const request = { workload: { framework: 'megatron', profile: { norm_ratio: 1 } },
         cluster: { accelerator: 'nvidia-gb300' } };
     const patched = requestWithout('mbridge', request);
-    assert.deepEqual(patched.workload.profile, { norm_ratio: 1, host_operator_s: 6.6e-5 });
-    assert.equal(patched.cluster.accelerator_overrides.sustained_ratio, 0.815);
+    assert.deepEqual(patched.workload.profile,
+        { norm_ratio: 1, host_operator_s: constantOf('megatron host_operator_s') });
+    assert.equal(patched.cluster.accelerator_overrides.sustained_ratio, constantOf('other sustained_ratio'));
     assert.equal(request.cluster.accelerator_overrides, undefined);
     assert.equal(requestWithout('kor22t5', request), undefined);
+});
+
+test('how alike devices are is asked beside what else a request says of its operation', () => {
+    const request = { workload: {}, cluster: { accelerator: 'a', operation: { pue_ratio: 1.1 } } };
+    assert.deepEqual(requestAt(0.01, request).cluster,
+        { accelerator: 'a', operation: { pue_ratio: 1.1, speed_sigma_ratio: 0.01 } });
+    assert.deepEqual(request.cluster.operation, { pue_ratio: 1.1 });
+    const runs = [[8, 10, 10], [64, 10, 11], [512, 10, 13]].map(([devices, measured, predicted]) =>
+        result({ model: 'a', num_gpus: String(devices), global_batch_sequences: String(devices) }, measured, predicted));
+    assert.match(spreadLine(0.01, runs), /^0\.010 +3 pairs +median 16\.7 % +one 3: 16\.7 %$/);
 });

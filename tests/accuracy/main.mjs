@@ -13,6 +13,7 @@ import { jsonReport, rowReport, textReport } from './lib/report.mjs';
 import { keyOf, scoreSources } from './lib/score.mjs';
 import { sections, throughput } from './lib/sections.mjs';
 import { withServer } from './lib/server.mjs';
+import { requestAt, saysSpread, spreadLine, SPREADS } from './lib/spread.mjs';
 import { requestWithout, without } from './lib/without.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -53,6 +54,18 @@ async function withoutOwn(url, tables) {
     return { results, sources: scoreSources(results) };
 }
 
+/** The same steps with each spread of the devices' speeds, a line each. */
+async function spreadReport(url, tables) {
+    const { rows } = tables.find(({ section }) => section === throughput);
+    const lines = [];
+    for (const ratio of SPREADS) {
+        const results = await askAll(url, throughput, rows.filter(saysSpread),
+            (row, request) => requestAt(ratio, request));
+        lines.push(spreadLine(ratio, results));
+    }
+    return lines.join('\n');
+}
+
 /** An object of one member per section. */
 const perSection = (scored, of) =>
     Object.fromEntries(scored.map(({ section, sources }) => [section.name, of(sources)]));
@@ -68,6 +81,7 @@ async function main() {
         json: { type: 'string' },
         rows: { type: 'boolean', default: false },
         without: { type: 'boolean', default: false },
+        spread: { type: 'boolean', default: false },
         baseline: { type: 'string', default: here('baseline.json') },
         oracles: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
@@ -83,6 +97,10 @@ async function main() {
         return;
     }
     const tables = await readTables(values.data);
+    if (values.spread) {
+        console.log(await withServer((url) => spreadReport(url, tables)));
+        return;
+    }
     const scored = await withServer((url) => scoreTables(url, tables));
     for (const { section, results, sources } of scored) {
         if (values.rows)

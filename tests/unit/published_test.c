@@ -7,6 +7,8 @@
 
 #include "base/csv.h"
 #include "catalog/catalog.h"
+#include "codec/question/cluster.h"
+#include "codec/question/operating.h"
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/units.h"
@@ -64,6 +66,7 @@ count(const table *t, const char *column)
 static bool
 cluster_of(const sl_catalog *catalog, const char *name, uint32_t accelerators, sl_cluster *out)
 {
+    static const sl_pool says_nothing;
     const sl_part *part = NULL;
     sl_errors err = {0};
 
@@ -80,7 +83,7 @@ cluster_of(const sl_catalog *catalog, const char *name, uint32_t accelerators, s
         .nic_bytes_per_s = node == NULL ? 0.0 : node->nic_bytes_per_s,
         .fabric = *sl_catalog_fabric(catalog, "infiniband"),
         .oversubscription_ratio = 1.0,
-        .operation = {.speed_sigma_ratio = 0.02}, /* as where a request does not say */
+        .operation = sl_operating_of(&says_nothing, NULL),
     };
     return true;
 }

@@ -229,8 +229,7 @@ ask_best(const sl_search_request *request)
 static void
 a_point_is_what_its_question_answers(void)
 {
-    static const uint64_t four[] = {4}, balanced[] = {SL_SEARCH_LAYOUT_BALANCED},
-                          stages[] = {0, 1};
+    static const uint64_t four[] = {4}, balanced[] = {SL_SEARCH_LAYOUT_BALANCED}, stages[] = {0, 1};
     sl_question q = sl_small_question(&cluster, &software);
     sl_search_request request = sl_request_of(&q);
     sl_dense_spec spec = sl_fixture_llama();

@@ -59,9 +59,9 @@ note_assumed(uint32_t said, sl_notes *notes)
     if ((said & speed_bit) == 0)
         sl_notes_add(
             notes, "speeds_assumed", false,
-            "how alike the accelerators are was not given: their speed varies by 0.02 of its "
-            "mean, in intervals by half of that to one and a half, and a step waits for the "
-            "slowest; resolved.cluster.operation");
+            "how alike the accelerators are was not given, and a step waits for the slowest: "
+            "resolved.cluster.operation.speed_sigma_ratio is the usual spread of their speeds, "
+            "and the interval allows for less and more");
     if ((said & ~speed_bit) == 0)
         sl_notes_add(
             notes, "operation_assumed", false,

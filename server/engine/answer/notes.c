@@ -134,13 +134,12 @@ note_experts(const sl_question *question, sl_estimate *out)
             out->workload.capacity > 0.0
                 ? "experts padded to moe.capacity_factor are counted as deepspeed.moe's own layer: "
                   "tokens beyond it are dropped, and reach their experts by products with masks of "
-                  "tokens x experts x capacity, of a micro-batch, which grow with the square of "
-                  "its "
+                  "tokens x experts x capacity, which grow with the square of a micro-batch's "
                   "tokens; held against no measured run"
-                : "experts are counted as grouped products that drop no token, as DeepSpeed's "
-                  "AutoEP "
-                  "and models of Transformers have them: moe.capacity_factor says deepspeed.moe's "
-                  "own layer, which drops tokens and keeps masks of tokens x experts x capacity");
+                : "experts are counted as grouped products that drop no token, as models of "
+                  "Transformers and DeepSpeed's AutoEP have them: moe.capacity_factor says "
+                  "deepspeed.moe's own layer, which drops tokens and keeps masks of tokens x "
+                  "experts x capacity");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         sl_note_add(out, false, "experts_exposed",

@@ -21,8 +21,7 @@ note_low_precision(const sl_workload *workload, sl_estimate *out)
     if (workload->fp8.attention)
         sl_note_add(
             out, true, "attention_low",
-            "what attention in 8 bits keeps is counted so, its kernels are priced as in 16 bits "
-            "and "
+            "what attention in 8 bits keeps is counted so, its kernels are priced as in 16, and "
             "its casts not at all: no rate of both passes is known here, and cuDNN's forward is "
             "published at up to twice that of 16 bits on H100");
     if (sl_low_keeps_operands(workload))

@@ -9,8 +9,8 @@
 static const double wide_low_ratio = -0.15;
 static const double wide_high_ratio = 0.30;
 
-/* Of the spread of speeds: a quarter of it is what one job knows of even parts, and of the two
- * sources of most sizes one by itself has 1.2 times it (DGX Cloud), the other 1.6 (llm-foundry). */
+/* Of the spread of speeds: by itself a source is least off with half of it (meg21t2) to one and a half
+ * of it or more (foundry, grok1); tests/accuracy/run --spread. */
 static const double sigma_low_ratio = 0.5;
 static const double sigma_high_ratio = 1.5;
 

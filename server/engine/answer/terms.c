@@ -60,9 +60,8 @@ static const sl_term_info terms[] = {
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
          "precision that computes, under fully_shard with the empty rows that make shards alike; "
-         "all of the rank where they are not let go; Megatron-FSDP: the root unit, the block in "
-         "use "
-         "and as many ahead as 5e8 elements take, or the root alone beside double buffers; "
+         "all of the rank where they are not let go; Megatron-FSDP: the root unit, the block "
+         "in use and as many ahead as 5e8 elements take, or the root alone beside double buffers; "
          "DeepSpeed: at most "
          "stage3_max_live_parameters, or one matrix that is larger; DataParallel: the copy of the "
          "model that a device is lent",
@@ -72,9 +71,8 @@ static const sl_term_info terms[] = {
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "gradients of one block before they are divided, the reduction's input and output in "
          "reduced_bytes_per_parameter, and the head's until the root unit's backward; "
-         "Megatron-FSDP: buckets of main gradients, in stage 2 of all parameters, in stage 3 of "
-         "the "
-         "root unit, of the block in use and of those behind it up to 1e9 elements; "
+         "Megatron-FSDP: buckets of main gradients, in stage 2 of all parameters, in stage 3 "
+         "of the root unit, of the block in use and of those behind it up to 1e9 elements; "
          "DeepSpeed: of one matrix, until it is copied into the bucket or reduced; "
          "DataParallel: all gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel; Megatron-LM core/distributed/fsdp, "
@@ -139,8 +137,7 @@ static const sl_term_info terms[] = {
     [SL_TERM_REDUCE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
          "elements x element_bytes: a reduce bucket of 5e8 elements, two with overlap_comm, and "
-         "one "
-         "more where it is cast to be reduced; Megatron-FSDP with double buffers: two blocks "
+         "one more where it is cast to be reduced; Megatron-FSDP with double buffers: two blocks "
          "gathered and two of main gradients",
          "DeepSpeed zero/config.py; Megatron-LM core/distributed/fsdp (FixedPoolAllocator)"},
     [SL_TERM_GRAPH_BUFFERS] =

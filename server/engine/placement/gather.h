@@ -56,10 +56,10 @@ typedef struct sl_gathered {
  * FSDP 1's no_shard: root + the unit in use + the one prefetched, cast to 16 bits.
  * Megatron-FSDP, stages 2 and 3 of Megatron: gradients are made or copied into whole buckets in the
  * type of the main gradients. Stage 2 has no units (mcore_fsdp_adapter.py, until pull request 6357
- * of August 2026): the whole rank's are there from the head's backward on. Stage 3: the head's until
- * the end, and those of the embedding; a block's until more than 1e9 elements, or two blocks, wait behind it, whether
- * reduced or not (wait_for_previous_grad_reduce); as many blocks are gathered ahead as half of that
- * takes. With double buffers (fsdp_double_buffer) two blocks of each, for good.
+ * of August 2026): the whole rank's are there from the head's backward on. Stage 3: the head's
+ * until the end, and those of the embedding; a block's until more than 1e9 elements, or two blocks,
+ * wait behind it, reduced or not (wait_for_previous_grad_reduce); as many blocks are gathered ahead
+ * as half of that takes. With double buffers (fsdp_double_buffer) two blocks of each, for good.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
  * graph_trainer; Megatron-LM core/distributed/fsdp (param_and_grad_buffer.py, megatron_fsdp.py),

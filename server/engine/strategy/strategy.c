@@ -86,9 +86,11 @@ framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
 static void
 keep_words(const sl_workload *asked, sl_workload *base)
 {
-    if (base->framework == SL_FRAMEWORK_MEGATRON)
+    const bool megatron = base->framework == SL_FRAMEWORK_MEGATRON;
+
+    if (megatron)
         base->mlp_tiles = 0; /* all others have them */
-    else if (base->offload.optimizer_fraction > 0.0)
+    if (!megatron && base->offload.optimizer_fraction > 0.0)
         base->offload.optimizer_fraction = 1.0; /* a part is Megatron's alone */
     if (base->framework == asked->framework)
         return;

@@ -110,7 +110,7 @@ export function choicesBySource(results) {
     });
 }
 
-const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} %`);
+export const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} %`);
 
 /** Both, for people. */
 export function compareReport(results) {

@@ -2,18 +2,25 @@
  * Each source without what was fitted on it alone: the same rows, asked with the values that the
  * others leave. A constant that several sources decide moves by less than it is given to.
  */
+import { readConstants } from './constants.mjs';
+
+const constants = new Map((await readConstants()).map(({ name, value }) => [name, Number(value)]));
+const [megatron, engine] = ['megatron', 'transformer_engine']
+    .map((family) => ({ host_operator_s: constants.get(`${family} host_operator_s`) }));
+const other = { sustained_ratio: constants.get('other sustained_ratio') };
+const us = ({ host_operator_s: seconds }) => `${Number((1e6 * seconds).toPrecision(3))} us`;
 
 /** By key: what is taken away, and what a request says instead (a JSON merge patch). */
 export const without = new Map(Object.entries({
     vtrain1n: {
-        what: 'the host of Megatron takes what TransformerEngine was fitted to, 55 us an operator',
-        patch: { workload: { profile: { host_operator_s: 5.5e-5 } } },
+        what: `the host of Megatron takes what TransformerEngine was fitted to, ${us(engine)} an operator`,
+        patch: { workload: { profile: engine } },
     },
     mbridge: {
-        what: 'the host takes what Megatron was fitted to, 66 us; GB200 and GB300 hold the clock of any '
-            + 'other part, 0.815',
-        patch: { workload: { profile: { host_operator_s: 6.6e-5 } } },
-        blackwell: { cluster: { accelerator_overrides: { sustained_ratio: 0.815 } } },
+        what: `the host takes what Megatron was fitted to, ${us(megatron)}; GB200 and GB300 hold the clock `
+            + `of any other part, ${other.sustained_ratio}`,
+        patch: { workload: { profile: megatron } },
+        blackwell: { cluster: { accelerator_overrides: other } },
     },
     foundry: {
         what: 'H100 has no law of FlashAttention 1: that of its successor',
