@@ -93,9 +93,10 @@ static const sl_term_info terms[] = {
                                "on_device x bytes_per_parameter x ((parameters - "
                                "routed_parameters) / shards + "
                                "routed_parameters / routed_shards + padding): gradients cast for "
-                               "the fp32 step, of Megatron on DeepSpeed beside a flat copy",
-                               "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
-                               "distrib_optimizer.py under grad_reduce_in_bf16"},
+                               "the fp32 step, of Megatron on DeepSpeed beside a flat copy; of "
+                               "BF16_Optimizer its fp32 sums, cast for the way",
+                               "DeepSpeed stage_1_and_2.py, its memory estimator, engine.py; "
+                               "Megatron-LM distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_STEP_LISTS] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "on_device x step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
@@ -470,7 +471,7 @@ sl_term_what(sl_term_id id)
         [SL_TERM_UNSHARDED_GRADIENTS] = "gradients not yet divided",
         [SL_TERM_WAITING_GRADIENTS] = "whole until they are reduced",
         [SL_TERM_STEPPED_GRADIENT] = "of the tensor being updated",
-        [SL_TERM_GRADIENT_COPY] = "gradients cast for the update",
+        [SL_TERM_GRADIENT_COPY] = "gradients that are cast",
         [SL_TERM_STEP_LISTS] = "lists of the update",
         [SL_TERM_ACTIVATIONS] = "kept for backward",
         [SL_TERM_WEIGHT_OPERANDS] = "for weight gradients that wait",

@@ -282,10 +282,10 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)});
+    const sl_degree *over = sl_rank_copied_over(c, shards);
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
-             {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)},
-             {"shards", shards->optimizer.dense}, {"routed_parameters", b->elements->routed},
-             {"routed_shards", shards->optimizer.routed},
+             {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},
+             {"routed_parameters", b->elements->routed}, {"routed_shards", over->routed},
              {"padding", b->elements->padding + b->elements->routed_padding},
              {"on_device", 1.0 - sl_states_away(c->workload)});
     add_step_lists(c, b, p, to);

@@ -93,10 +93,14 @@ void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, con
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out);
 
-/** Of gradients, what is made of them for an fp32 step [bytes per parameter that the rank steps on]:
- * DeepSpeed casts those that it reduced in 16 bits, flattened before where they were tensors of a
- * pipeline's own, and Megatron casts those that it reduced in bf16. */
+/** Of gradients, what is made of them once backward is done [bytes per parameter]: DeepSpeed casts
+ * those that it reduced in 16 bits for an fp32 step, flattened before where they were tensors of a
+ * pipeline's own, its BF16_Optimizer those that it added up in fp32 for the way, and Megatron casts
+ * those that it reduced in bf16. */
 double sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout);
+
+/** The ranks that those copies are shared over, of `shards`. */
+const sl_degree *sl_rank_copied_over(const sl_memory_case *c, const sl_shards *shards);
 
 /** Of a device's memory, what the driver leaves: bytes. */
 uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
