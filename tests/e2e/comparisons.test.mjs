@@ -137,6 +137,9 @@ test('a plan of one\'s own stands beside the strategies, which take nothing of i
             gather_dtype: 'bf16' } };
     await assertReproduced(sharded, (await answered(sharded)).strategies);
     for (const workload of [{ framework: 'megatron', precision: 'fp8', fp8: { dot_product_attention: true }, attention: null },
+        { framework: 'megatron', precision: 'fp8', fp8: { recipe: 'current', primary_weights: true, transpose_cache: false,
+            activation_input_store: true }, recompute: { mode: 'modules', modules: ['core_attn', 'layernorm'] } },
+        { framework: 'fsdp2', recompute: 'op_sac' },
         { framework: 'fsdp2', recompute: { mode: 'none', mlp_tiles: 8 } },
         { framework: 'fsdp2', recompute: { mode: 'full', method: 'block', layers: 4, mlp_tiles: 8 } }]) {
         const of = comparison({ workload });

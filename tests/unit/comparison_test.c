@@ -181,6 +181,20 @@ words_of_one_framework_stop_no_strategy_of_another(void)
     CU_ASSERT_FALSE(entry(SL_STRATEGY_FSDP_FULL_SHARD)->workload.fp8.attention);
     CU_ASSERT_TRUE(entry(SL_STRATEGY_TENSOR)->workload.fp8.attention);
 
+    question.workload.fp8.attention = false;
+    question.workload.fp8.primary_weights = question.workload.fp8.transposed_anew = true;
+    question.workload.fp8.activation_inputs = true;
+    question.workload.fp8.recipe = SL_RECIPE_CURRENT;
+    question.workload.recompute = SL_RECOMPUTE_MODULES;
+    question.workload.recompute_modules = 1u << SL_MODULE_MLP;
+    question.unknown &= ~(uint32_t)SL_UNKNOWN_RECOMPUTE;
+    compare();
+    CU_ASSERT_FALSE(entry(SL_STRATEGY_ZERO_3)->workload.fp8.primary_weights);
+    CU_ASSERT_FALSE(entry(SL_STRATEGY_ZERO_3)->workload.fp8.activation_inputs);
+    CU_ASSERT_TRUE(entry(SL_STRATEGY_ZERO_3)->workload.recompute < SL_RECOMPUTE_WORDS);
+    CU_ASSERT_TRUE(entry(SL_STRATEGY_TENSOR)->workload.fp8.primary_weights);
+    CU_ASSERT_EQUAL(entry(SL_STRATEGY_TENSOR)->workload.recompute, SL_RECOMPUTE_MODULES);
+
     ask(1, 8, 0);
     question.unknown &= ~(uint32_t)SL_UNKNOWN_RECOMPUTE;
     question.workload.framework = SL_FRAMEWORK_FSDP2;

@@ -79,18 +79,33 @@ put_recompute(const patch *p)
         sl_recompute_patch_write(p->writer, &p->request->workload_object, to);
 }
 
-/* Attention in 8 bits is one framework's. */
+/* Words of one framework that another takes back. */
 static void
 put_fp8(const patch *p)
 {
-    const bool to = p->asked->workload.fp8.attention;
+    const sl_workload *to = &p->asked->workload;
+    const sl_workload *from = &p->request->workload;
+    const struct {
+        const char *name;
+        bool to, from;
+    } words[] = {{"primary_weights", to->fp8.primary_weights, from->fp8.primary_weights},
+                 {"transpose_cache", !to->fp8.transposed_anew, !from->fp8.transposed_anew},
+                 {"activation_input_store", to->fp8.activation_inputs, from->fp8.activation_inputs},
+                 {"dot_product_attention", to->fp8.attention, from->fp8.attention}};
+    bool begun = false;
 
-    if (to == p->request->workload.fp8.attention)
-        return;
-    sl_write_key(p->writer, "fp8");
-    sl_write_object(p->writer);
-    sl_put_bool(p->writer, "dot_product_attention", to);
-    sl_write_object_end(p->writer);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].to == words[i].from)
+            continue;
+        if (!begun) {
+            sl_write_key(p->writer, "fp8");
+            sl_write_object(p->writer);
+            begun = true;
+        }
+        sl_put_bool(p->writer, words[i].name, words[i].to);
+    }
+    if (begun)
+        sl_write_object_end(p->writer);
 }
 
 static void

@@ -82,6 +82,14 @@ framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
     return strategy == SL_STRATEGY_CPU_LAYERS && alone ? SL_FRAMEWORK_DDP : own;
 }
 
+/* Whether the framework has no such recomputation: modules are Megatron's, operators FSDP's. */
+static bool
+lacks_recompute(const sl_workload *base)
+{
+    return (base->recompute == SL_RECOMPUTE_MODULES && base->framework != SL_FRAMEWORK_MEGATRON) ||
+           (base->recompute == SL_RECOMPUTE_OPERATORS && !sl_framework_is_fsdp(base->framework));
+}
+
 /* Words of the request that are its framework's own hold where a strategy has that framework. */
 static void
 keep_words(const sl_workload *asked, sl_workload *base)
@@ -94,7 +102,8 @@ keep_words(const sl_workload *asked, sl_workload *base)
         base->offload.optimizer_fraction = 1.0; /* a part is Megatron's alone */
     if (base->framework == asked->framework)
         return;
-    base->fp8.attention = false;
+    base->fp8.attention = base->fp8.activation_inputs = false;
+    base->fp8.primary_weights = base->fp8.transposed_anew = false;
     base->reduce = SL_WIRE_DEFAULT;
     /* 8 bits may be the workload's word, which every framework is asked for. */
     if (asked->gather != SL_WIRE_FP8)
@@ -119,6 +128,8 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
     s->open = asked->unknown & (SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE);
     s->base.workload.framework = framework;
     keep_words(&asked->workload, &s->base.workload);
+    if (lacks_recompute(&s->base.workload))
+        s->open |= SL_UNKNOWN_RECOMPUTE;
     s->base.plan = (sl_plan){
         .tensor = 1,
         .pipeline = 1,
