@@ -57,6 +57,8 @@ const idle = {
     'overlap.tensor (tensor is 1)': [{ parallelism: flat }, { parallelism: { overlap: { tensor: 'userbuffer' } } }],
     'overlap.param_gather (nothing is gathered)': [{ workload: replicas, parallelism: { ...flat, zero_stage: 0 } },
         { parallelism: { overlap: { param_gather: false } } }],
+    'overlap.param_gather (the step waits for it)': [{ workload: { framework: 'deepspeed', software: null }, parallelism: { ...flat, zero_stage: 2 } },
+        { parallelism: { overlap: { param_gather: true } } }],
     'fsdp_unit (not fsdp)': [{ parallelism: flat }, { parallelism: { fsdp_unit: 'block' } }],
     'reshard_after_forward (nothing is sharded)': [{ workload: { framework: 'fsdp1', software: null }, parallelism: { ...flat, zero_stage: 0 } },
         { parallelism: { reshard_after_forward: true } }],

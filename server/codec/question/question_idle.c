@@ -39,6 +39,14 @@ gathers_nothing(const sl_estimate_request *r)
     return sl_framework_replicates(r->workload.framework);
 }
 
+/* DeepSpeed gathers what it updated as the last of its step, unless modules gather what they need. */
+static bool
+gathers_in_step(const sl_estimate_request *r)
+{
+    return (r->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) == 0 &&
+           r->workload.framework == SL_FRAMEWORK_DEEPSPEED && r->plan.zero_stage < 3;
+}
+
 static bool
 has_no_units(const sl_estimate_request *r)
 {
@@ -82,6 +90,7 @@ static const struct {
     {true, "overlap", "p2p", has_one_stage, "pipeline is 1"},
     {true, "overlap", "tensor", has_one_tensor_rank, "tensor is 1"},
     {true, "overlap", "param_gather", gathers_nothing, "nothing is gathered"},
+    {true, "overlap", "param_gather", gathers_in_step, "the step waits for it"},
     {true, NULL, "fsdp_unit", has_no_units, "not fsdp"},
     {true, NULL, "reshard_after_forward", divides_nothing, "nothing is sharded"},
     {false, "offload", "activation_layers", keeps_activations, "activations stay"},
