@@ -166,16 +166,37 @@ sl_fixture_question(const sl_model *model, const sl_cluster *cluster, const sl_s
     };
 }
 
+static sl_question
+question_of(const sl_dense_spec *spec, uint32_t nodes, sl_cluster *cluster, sl_software *software)
+{
+    *cluster = sl_fixture_cluster(nodes);
+    *software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(spec), cluster, software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    return q;
+}
+
 sl_question
 sl_fixture_llama_question(uint32_t nodes, sl_cluster *cluster, sl_software *software)
 {
     const sl_dense_spec spec = sl_fixture_llama();
 
-    *cluster = sl_fixture_cluster(nodes);
-    *software = sl_fixture_software();
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), cluster, software);
-    q.workload.attention = SL_ATTENTION_FLASH2;
-    return q;
+    return question_of(&spec, nodes, cluster, software);
+}
+
+sl_question
+sl_fixture_latent_question(uint64_t expert_width, sl_cluster *cluster, sl_software *software)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_DEEPSEEK;
+    spec.blocks = 4;
+    spec.heads = spec.kv_heads = 16;
+    spec.latent = (sl_latent){
+        .query_rank = 768, .kv_rank = 512, .plain_dim = 128, .rotary_dim = 64, .value_dim = 128};
+    spec.experts =
+        (sl_experts){.count = 8, .per_token = 2, .width = expert_width, .shared_width = 512};
+    return question_of(&spec, 1, cluster, software);
 }
 
 sl_question

@@ -38,6 +38,11 @@ sl_question sl_fixture_llama_question(uint32_t nodes, sl_cluster *cluster, sl_so
  * attention, a sharded optimizer. */
 sl_question sl_fixture_mixture_question(const sl_cluster *cluster, const sl_software *software);
 
+/** The Llama with 4 blocks of latent attention (16 heads, 128 + 64 wide, values 128) and, of that width,
+ * eight experts, of which a token visits two, beside a shared one of 512; else like the Llama. */
+sl_question sl_fixture_latent_question(uint64_t expert_width, sl_cluster *cluster,
+                                       sl_software *software);
+
 /** Answer of a question that must pass its check; owned by the fixture, overwritten by the next. */
 const sl_estimate *sl_fixture_answer(const sl_question *question);
 
