@@ -163,7 +163,7 @@ static double
 base_bytes(const sl_workload *workload, const sl_elements *elements)
 {
     const double base = sl_states_base_bytes(workload);
-    const double low = workload->fp8.primary_weights ? sl_low_value_bytes(workload) : base;
+    const double low = workload->fp8.primary_weights ? sl_low_weight_value_bytes(workload) : base;
     const double rest = elements->all - elements->matrices;
 
     if (elements->all <= 0.0)
@@ -193,7 +193,7 @@ sl_states_layout(const sl_workload *workload, const sl_plan *plan, const sl_elem
     if (sl_adapter_on(&workload->adapter))
         layout = (sl_layout){.parameter_bytes = base_bytes(workload, elements)};
     else if (workload->fp8.primary_weights && elements->all > 0.0)
-        layout.parameter_bytes = (sl_low_value_bytes(workload) * elements->low +
+        layout.parameter_bytes = (sl_low_weight_value_bytes(workload) * elements->low +
                                   layout.parameter_bytes * (elements->all - elements->low)) /
                                  elements->all;
     if (workload->layout.parameter_bytes >= 0.0)
