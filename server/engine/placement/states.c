@@ -56,8 +56,9 @@ sl_states_part(const sl_elements *elements, double share)
     };
 }
 
+/* flat: of parts of tensors laid end to end, which have no rows and columns. */
 static double
-optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
+optimizer_bytes(sl_optimizer optimizer, bool flat, const sl_elements *e)
 {
     switch (optimizer) {
     case SL_OPTIMIZER_ADAMW:
@@ -71,7 +72,7 @@ optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
     case SL_OPTIMIZER_ADAMW_4BIT:
         return 2.0 * (0.5 + 4.0 / block_4bit);
     case SL_OPTIMIZER_ADAFACTOR:
-        return e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
+        return flat ? 4.0 : e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
     case SL_OPTIMIZER_MUON:
         return e->all > 0.0 ? (4.0 * e->matrices + 8.0 * (e->all - e->matrices)) / e->all : 0.0;
     case SL_OPTIMIZER_COUNT:
@@ -110,11 +111,23 @@ sl_states_divides_masters(const sl_workload *workload, const sl_plan *plan)
     return plan->zero_stage >= 1 || sl_states_own_bf16(workload, plan);
 }
 
+bool
+sl_states_steps_flat(const sl_workload *workload, const sl_plan *plan)
+{
+    const bool lays =
+        workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (workload->framework == SL_FRAMEWORK_FSDP1 && sl_states_divides_parameters(workload, plan));
+
+    return lays && sl_states_shards(workload, plan).optimizer.dense > 1.0;
+}
+
 /* What the framework keeps of parameters that train; summed_apart: gradients made in 16 bits are
  * added up in others. */
 static sl_layout
-framework_layout(const sl_workload *workload, bool summed_apart, const sl_elements *elements)
+framework_layout(const sl_workload *workload, const sl_plan *plan, bool summed_apart,
+                 const sl_elements *elements)
 {
+    const bool flat = sl_states_steps_flat(workload, plan);
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
@@ -126,7 +139,7 @@ framework_layout(const sl_workload *workload, bool summed_apart, const sl_elemen
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
         .gradient_bytes = own,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes = optimizer_bytes(workload->optimizer, elements) +
+        .optimizer_bytes = optimizer_bytes(workload->optimizer, flat, elements) +
                            sl_states_made_gradient_bytes(workload),
     };
 }
@@ -188,7 +201,8 @@ override_states(const sl_layout *asked, sl_layout *layout)
 sl_layout
 sl_states_layout(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    sl_layout layout = framework_layout(workload, sl_states_own_bf16(workload, plan), elements);
+    sl_layout layout =
+        framework_layout(workload, plan, sl_states_own_bf16(workload, plan), elements);
 
     if (sl_adapter_on(&workload->adapter))
         layout = (sl_layout){.parameter_bytes = base_bytes(workload, elements)};
@@ -317,7 +331,7 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
      * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
                                    workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
-        *layout = framework_layout(workload, false, &own);
+        *layout = framework_layout(workload, plan, false, &own);
         override_states(&workload->layout, layout);
         return own;
     }
@@ -328,7 +342,7 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
         .parameter_bytes = each,
         .gradient_bytes = each,
         .optimizer_bytes =
-            optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0),
+            optimizer_bytes(workload->optimizer, false, &own) * (quantized ? 1.0 : each / 4.0),
     };
     override_states(&workload->layout, layout);
     return own;
