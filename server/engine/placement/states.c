@@ -24,6 +24,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
+        sum.routed_adapters += layers * prices[k].adapter_routed;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
         shared = sl_larger(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
@@ -48,6 +49,7 @@ sl_states_part(const sl_elements *elements, double share)
         .matrices = share * elements->matrices,
         .low = share * elements->low,
         .adapters = share * elements->adapters,
+        .routed_adapters = share * elements->routed_adapters,
         .frozen_adapters = share * elements->frozen_adapters,
         .factored = share * elements->factored,
         .routed_matrices = share * elements->routed_matrices,
@@ -325,8 +327,10 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
         return *elements;
     }
 
-    const sl_elements own = {
-        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    const sl_elements own = {.all = elements->adapters,
+                             .routed = elements->routed_adapters,
+                             .matrices = elements->adapters,
+                             .factored = elements->adapters};
     /* Megatron's modules are made in the precision of the model and train like the rest of it;
      * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
@@ -367,11 +371,14 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
     sl_layout layout;
     const sl_elements own = sl_states_trained(workload, plan, elements, &layout);
 
-    return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
-               shards->parameters.dense +
-           own.all *
-               ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
-                stays * (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense);
+    const double gradients =
+        sent ? 0.0 : layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients);
+
+    return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
+                                     elements->frozen_adapters / shards->parameters.dense) +
+           gradients +
+           stays * (layout.master_bytes + layout.optimizer_bytes) *
+               sl_states_at_rest(&own, &shards->optimizer);
 }
 
 bool

@@ -12,6 +12,7 @@ typedef struct sl_elements {
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
     double low;      /* of those, what low precisions quantise */
     double adapters; /* beside them, what trains of a frozen model */
+    double routed_adapters; /* ... beside routed experts */
     double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
