@@ -81,7 +81,8 @@ sl_place sl_sharding_place(const sl_sharding *sharding, uint64_t rank);
 typedef enum sl_group_kind {
     SL_GROUP_TENSOR,
     SL_GROUP_CONTEXT,
-    SL_GROUP_DATA,
+    SL_GROUP_DATA,     /* ranks that divide what they would all hold */
+    SL_GROUP_REPLICAS, /* hybrid sharding: those with the same part, one of each */
     SL_GROUP_PIPELINE,
     SL_GROUP_EXPERT,
     SL_GROUP_KIND_COUNT

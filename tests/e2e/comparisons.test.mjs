@@ -243,6 +243,14 @@ test('where nothing fits, that is said with what lacks least', async () => {
     assert.equal(recommendation.situation.name, 'model_large');
 });
 
+test('devices without room are compared, and the model is no share of them', async () => {
+    for (const cluster of [{ reserved_bytes: 2 ** 50 }, { accelerator_overrides: { memory_bytes: 2 ** 20 } }]) {
+        const { recommendation, strategies } = await compared({ cluster });
+        assert.deepEqual([recommendation.strategy, recommendation.situation], [null, null]);
+        assert.ok(strategies.every(({ applicable, fits }) => !applicable || !fits));
+    }
+});
+
 test('networks as lists of layers are compared where they can be', async () => {
     for (const layers of Object.values(networks)) {
         const request = { model: { layers }, workload: { global_batch_size: 256 },

@@ -181,6 +181,18 @@ test('wrong values and an impossible split are one answer, in the order of the r
     assert.deepEqual((await client.post(path, impossible)).json.errors, response.json.errors);
 });
 
+/* Software leaves one framework of those thought in its place, and nodes several beside it. */
+test('of accelerators that nobody counted nothing is said, however much else is wrong', async () => {
+    const asked = estimate({
+        workload: { framework: 'megatronx', software: 'mbridge-26.04', sequence_length: -1, micro_batch_size: 0,
+            precision: 'fp7', optimizer: 'adamx', recompute: 'half' },
+        cluster: { nodes: 0 }, parallelism: { tensor: 1, sequence: false, pipeline: 5 },
+    });
+    assert.deepEqual((await faultsOf(asked)).sort(), ['/cluster/nodes out_of_range', '/workload/framework unknown_value',
+        '/workload/micro_batch_size out_of_range', '/workload/optimizer unknown_value', '/workload/precision unknown_value',
+        '/workload/recompute unknown_value', '/workload/sequence_length out_of_range']);
+});
+
 test('all that takes the question and refuses splits says the same of it', async () => {
     for (const resource of ['estimates', 'shardings', 'timelines', 'limits'])
         assert.deepEqual(await faultsOf(impossible, `/api/v1/${resource}`), all, resource);

@@ -28,6 +28,9 @@ const gptOss = { architectures: ['GptOssForCausalLM'], model_type: 'gpt_oss', hi
     intermediate_size: 2880, num_hidden_layers: 36, num_attention_heads: 64, num_key_value_heads: 8,
     head_dim: 64, vocab_size: 201088, num_local_experts: 128, num_experts_per_tok: 4, sliding_window: 128,
     max_position_embeddings: 131072, tie_word_embeddings: false, torch_dtype: 'bfloat16' };
+const mixtral = { ...llama, architectures: ['MixtralForCausalLM'], model_type: 'mixtral', hidden_size: 4096,
+    intermediate_size: 14336, num_hidden_layers: 32, num_attention_heads: 32, num_key_value_heads: 8,
+    vocab_size: 32000, num_local_experts: 8, num_experts_per_tok: 2 };
 const bertLarge = { architectures: ['BertForSequenceClassification'], model_type: 'bert',
     hidden_size: 1024, intermediate_size: 4096, num_hidden_layers: 24, num_attention_heads: 16,
     vocab_size: 30522, max_position_embeddings: 512, hidden_dropout_prob: 0.1 };
@@ -81,6 +84,23 @@ test('torchtitan keeps gathered parameters, or the logits of one chunk', async (
     near(await reserved({}, false) - await reserved({}, true), 12.77, 'never less always', 0.04);
     near(await reserved({ loss: 'eager' }, true) - await reserved({ loss: 'chunked' }, true),
         49.58 - 42.26, 'whole logits less chunks', 0.03);
+});
+
+/* Accelerate's guide to gradient synchronisation says neither length nor layout: short sequences, so
+ * that activations are nothing, and weights loaded and stepped on in bf16, as 32 bits of each would
+ * need 93 GB a device before anything runs. */
+test('Mixtral on eight A100 runs out of memory where gradients wait, as Accelerate published', async () => {
+    const short = { framework: 'fsdp1', sequence_length: 128, global_batch_size: 16, dropout: false,
+        layout: { parameter_bytes: 2, gradient_bytes: 2, master_weight_bytes: 0, optimizer_bytes: 4 } };
+    const reduced = (sync, batch = 16) => ranks(mixtral, { ...short, global_batch_size: batch },
+        { data: 8, zero_stage: 3, gradient_sync: sync }, { accelerator: 'nvidia-a100-sxm4-80gb' });
+    const [each, last, once] = [await reduced('each'), await reduced('last'), await reduced('last', 8)];
+    near(each.memory.device_total_bytes / 1e9, 69, 'reduced with each micro-batch', 0.05);
+    assert.ok(each.memory.headroom_bytes > 0);
+    assert.ok(last.memory.headroom_bytes < -40 * GIB, 'with the last: whole gradients of all layers');
+    assert.equal(once.memory.device_total_bytes, each.memory.device_total_bytes, 'of one nothing waits');
+    const all = last.fullest.inputs('parameters').parameters;
+    assert.ok(last.fullest.bytes('gradients') >= 2 * all, 'in the type they are made in');
 });
 
 const tuned = (config, adapter) =>

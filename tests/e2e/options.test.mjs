@@ -96,6 +96,11 @@ test('what a framework has not, and is counted nevertheless, is said', async () 
     const codes = ({ warnings }) => warnings.map(({ code }) => code);
     assert.ok(codes(await answered({ workload: { optimizer: 'adamw_8bit' } })).includes('optimizer_support'));
     assert.ok(!codes(await answered({ workload: { optimizer: 'sgd' } })).includes('optimizer_support'));
+    const cut = (framework, optimizer) => answered({ workload: { framework, software: null, optimizer },
+        parallelism: { ...flat, sequence: null, zero_stage: 3 } });
+    for (const [framework, optimizer, said] of [['fsdp1', 'adafactor', true], ['deepspeed', 'adafactor', true],
+        ['fsdp2', 'adafactor', false], ['fsdp1', 'muon', true], ['fsdp2', 'muon', false]])
+        assert.equal(codes(await cut(framework, optimizer)).includes('optimizer_support'), said, `${framework} ${optimizer}`);
     assert.ok(codes(await answered({ workload: { precision: 'fp8' }, parallelism: { ...flat, zero_stage: 3 } })).includes('quantised_copies_whole'));
     const layers = [{ name: 'dense', count: 4, parameters: 1e6, activation_bytes: 1e6, forward_flops: 1e9 }];
     const plain = await accepted({ model: { layers }, workload: { framework: 'ddp', optimizer: 'muon', global_batch_size: 8, micro_batch_size: 1 },

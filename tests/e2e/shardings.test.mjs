@@ -114,6 +114,24 @@ test('places and groups follow the order tp-cp-dp-pp', async () => {
         assert.equal(ranksOf(starts).length, count);
 });
 
+test('hybrid sharding divides over one kind of group and copies over another', async () => {
+    const hybrid = (shard) => ({ workload: { framework: 'fsdp2', software: null }, cluster: { nodes: 2 },
+        parallelism: { tensor: 1, sequence: null, pipeline: 1, data: 16, zero_stage: 3, shard_group: shard } });
+    const map = await answered(hybrid(8));
+    const of = (kind, { groups } = map) => groups.find((group) => group.kind === kind);
+    const seen = ({ size, count, members, starts, level }) => [size, count, members, starts, level];
+    assert.deepEqual(seen(of('data')), [8, 2, '0-7', '0-8:8', 'scale_up']);
+    assert.deepEqual(seen(of('replicas')), [2, 8, '0-8:8', '0-7', 'network']);
+    for (const { name, shards } of map.tensors)
+        for (const { ranks } of shards)
+            for (const rank of ranksOf(ranks))
+                assert.ok(ranksOf(ranks).includes((rank + 8) % 16), `${name}: what ${rank} has is there twice`);
+    const { json } = await client.post('/api/v1/estimates', estimate(hybrid(8)));
+    for (const { group, level } of json.communication)
+        assert.equal(level, of(group).level, group);
+    assert.equal(of('replicas', await answered(hybrid(null))), undefined);
+});
+
 test('the distributed optimizer has flat buckets of a chunk, padded', async () => {
     const map = await answered();
     assert.deepEqual(map.sharding, { kind: 'flat', degree: 2, of: 'optimizer_states' });

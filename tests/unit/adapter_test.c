@@ -502,6 +502,31 @@ experts_of_a_rank_share_megatrons_adapters(void)
     CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_experts_shared"));
 }
 
+/* Ranks that share experts have other ones each: only those that are alike divide them, so that a
+ * rank has the same bytes however many share. */
+static void
+adapters_of_experts_are_divided_as_their_experts_are(void)
+{
+    const double blocks = 4, hidden = 2048, keys = 512, width = 1024;
+    const double attention = 2 * (hidden + hidden) + 2 * (hidden + keys);
+    const double all = blocks * 8 * (attention + 8 * 3 * (hidden + width));
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8};
+    q.plan.zero_stage = 3;
+    q.plan.data = 8;
+    for (uint32_t expert = 1; expert <= 8; expert *= 2) {
+        q.plan.expert = expert;
+        sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS), 16.0 * all / 8.0, 1e-8,
+                       "each of them once over all ranks");
+    }
+    q.plan.expert = 4;
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "routed_shards"), 2.0);
+}
+
 /* Of queries, keys and values and of gate and up; one of them at a time is there again, whole. */
 static void
 what_is_gathered_again_is_not_kept(void)
@@ -613,6 +638,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_gathers_what_adapters_read),
     SL_CASE(megatron_has_an_adapter_for_each_module),
     SL_CASE(experts_of_a_rank_share_megatrons_adapters),
+    SL_CASE(adapters_of_experts_are_divided_as_their_experts_are),
     SL_CASE(what_is_gathered_again_is_not_kept),
     SL_CASE(dropout_leaves_each_matrix_an_input_of_its_own),
     SL_CASE(scales_of_bitsandbytes_stay_whole),

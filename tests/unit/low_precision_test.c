@@ -72,8 +72,8 @@ transformer_engine_keeps_weights_quantised(void)
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8,
                    "Blackwell");
     q.workload.fp8.recipe = SL_RECIPE_BLOCK;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights,
-                   1e-8, "an fp32 scale for 128");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS),
+                   2.0 * (1.0 + 4.0 / 16384.0) * weights, 1e-8, "an fp32 scale for 128 x 128");
     q.workload.precision = SL_PRECISION_MXFP8;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights,
                    1e-8, "a byte for 32");
@@ -100,6 +100,9 @@ primary_weights_are_one_of_the_copies(void)
                    1e-8, "fp32 master");
     cluster.accelerator.any_layout = true;
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+    q.workload.fp8.recipe = SL_RECIPE_BLOCK;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS),
+                   (1.0 + 4.0 / 16384.0) * weights + 2.0 * rest, 1e-8, "a scale for 128 x 128");
 }
 
 /* Megatron-FSDP gathers a block in what its own layers are stored in; embedding and head are wider. */

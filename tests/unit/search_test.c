@@ -243,6 +243,9 @@ a_point_is_what_its_question_answers(void)
     sl_set_values(&request, SL_DIMENSION_ZERO_STAGE, 2, stages);
     (void)ask_front(&request);
     software.own_bf16 = false;
+    q.workload.optimizer = SL_OPTIMIZER_ADAFACTOR; /* of flat parts, or of whole tensors */
+    (void)ask_front(&request);
+    q.workload.optimizer = SL_OPTIMIZER_ADAMW;
     q.workload.framework = SL_FRAMEWORK_MEGATRON;
     request = sl_request_of(&q);
     spec.vocabulary = 512000; /* a head as heavy as several blocks */

@@ -226,6 +226,42 @@ every_optimizer_has_its_bytes(void)
     }
 }
 
+/* Whoever lays tensors end to end and cuts them leaves Adafactor vectors (len(shape) < 2 in its
+ * _get_options): a moment of every value. fully_shard keeps shapes, and one rank whole tensors. */
+static void
+flat_parts_have_no_rows_and_columns(void)
+{
+    static const struct {
+        sl_framework framework;
+        uint32_t stage, data;
+        bool own_bf16, flat;
+        const char *what;
+    } rows[] = {
+        {SL_FRAMEWORK_FSDP1, 3, 8, false, true, "full_shard"},
+        {SL_FRAMEWORK_FSDP1, 2, 8, false, true, "shard_grad_op"},
+        {SL_FRAMEWORK_FSDP1, 0, 8, false, false, "no_shard"},
+        {SL_FRAMEWORK_FSDP1, 3, 1, false, false, "full_shard of one rank"},
+        {SL_FRAMEWORK_FSDP2, 3, 8, false, false, "fully_shard"},
+        {SL_FRAMEWORK_DEEPSPEED, 0, 8, false, false, "DeepSpeed without ZeRO"},
+        {SL_FRAMEWORK_DEEPSPEED, 0, 8, true, true, "BF16_Optimizer"},
+        {SL_FRAMEWORK_DEEPSPEED, 1, 8, false, true, "ZeRO 1"},
+        {SL_FRAMEWORK_DEEPSPEED, 3, 8, false, true, "ZeRO 3"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_question q = llama_question(rows[i].framework, rows[i].stage);
+        q.workload.optimizer = SL_OPTIMIZER_ADAFACTOR;
+        software.own_bf16 = rows[i].own_bf16;
+        q.plan.data = rows[i].data;
+        cluster.accelerators_per_node = rows[i].data;
+        const double bytes = sl_fixture_bytes(answer_rank(&q), SL_TERM_OPTIMIZER_STATES);
+        if (rows[i].flat)
+            sl_expect_near(bytes, 4.0 * sl_fixture_llama_all() / 8.0, 1e-8, rows[i].what);
+        else
+            CU_ASSERT(bytes < 0.01 * sl_fixture_llama_all());
+    }
+}
+
 /* What a fully_shard rank has reserved beside its gradients when an eager loss peaks: the streams that
  * gather and reduce hold the root unit's flat copy and its gradients in fp32, and no wider logits
  * fit where those of 16 bits were. */
@@ -596,6 +632,7 @@ static const sl_case cases[] = {
     SL_CASE(no_shard_casts_the_units_in_use),
     SL_CASE(autocast_copies_what_products_read),
     SL_CASE(every_optimizer_has_its_bytes),
+    SL_CASE(flat_parts_have_no_rows_and_columns),
     SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     SL_CASE(the_last_reduction_leaves_the_gradient_itself),
     SL_CASE(gathered_parameters_are_the_root_and_two_blocks),

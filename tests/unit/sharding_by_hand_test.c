@@ -414,7 +414,9 @@ groups_partition_the_ranks(void)
 {
     for (uint32_t i = 0; i < 60; i++) {
         const sl_dense_spec spec = small(SL_NAMING_LLAMA);
-        const sl_plan plan = drawn_plan(true);
+        sl_plan plan = drawn_plan(true);
+        plan.shard_group = i % 2 == 1 && plan.data % 2 == 0 ? plan.data / 2 : 0;
+        const uint64_t shared = plan.shard_group > 0 ? plan.shard_group : plan.data;
         const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
         const sl_sharding s = sl_sharding_of(&q, (sl_sharding_mode){SL_SHARDING_NONE, 1, false});
         for (uint32_t kind = 0; kind < SL_GROUP_KIND_COUNT; kind++) {
@@ -424,7 +426,8 @@ groups_partition_the_ranks(void)
                  start = sl_rank_set_next(&g.starts, start + 1))
                 for (uint64_t m = 0; m < g.size; m++, seen++) {
                     const sl_place at = sl_sharding_place(&s, start + m * g.stride);
-                    const uint64_t own[] = {at.tensor, at.context, at.data, at.pipeline, at.expert};
+                    const uint64_t own[] = {at.tensor,        at.context,  at.data % shared,
+                                            at.data / shared, at.pipeline, at.expert};
                     CU_ASSERT_EQUAL(own[kind], m);
                 }
             CU_ASSERT_EQUAL(seen, sl_plan_world(&plan));

@@ -235,23 +235,27 @@ sl_places_choices(const sl_places *places)
 }
 
 /* Which of its values a place takes: all first ones at first; the first two places that choose take
- * every pair, as the one may rule out much of the other, and the rest take turns beside them. */
+ * every pair, as the one may rule out much of the other, and the rest take turns beside them, with
+ * both, so that what one of them rules out leaves the rest several values. */
 static uint32_t
 value_at(const sl_places *places, uint32_t at, uint32_t choice)
 {
     const uint32_t own = count_values(&places->list[at]);
-    uint32_t before = 1, choosing = 0;
+    uint32_t before = 1, choosing = 0, turn = at;
 
     for (uint32_t i = 0; i < at; i++) {
         const uint32_t count = count_values(&places->list[i]);
         if (count <= 1)
             continue;
-        before *= choosing < 2 ? count : 1;
+        if (choosing < 2) {
+            turn += choice / before % count;
+            before *= count;
+        }
         choosing++;
     }
     if (choosing < 2)
         return choice / before % own;
-    return choice == 0 ? 0 : (choice + choice / before + at) % own;
+    return choice == 0 ? 0 : (turn + choice / before) % own;
 }
 
 static void

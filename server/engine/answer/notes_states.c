@@ -234,6 +234,16 @@ note_optimizer(sl_estimate *out)
         sl_note_add(out, true, "optimizer_support",
                     "Megatron's own optimizers are Adam, SGD and, of late, Muon: this one takes "
                     "code of yours, and is counted as its library keeps it");
+    if (sl_states_steps_flat(&out->workload, &out->plan) &&
+        out->workload.optimizer == SL_OPTIMIZER_ADAFACTOR)
+        sl_note_add(out, true, "optimizer_support",
+                    "flat parts of tensors have no rows and columns: Adafactor keeps 4 bytes a "
+                    "parameter of them, and steps as for vectors");
+    if (framework == SL_FRAMEWORK_FSDP1 && sl_states_steps_flat(&out->workload, &out->plan) &&
+        out->workload.optimizer == SL_OPTIMIZER_MUON)
+        sl_note_add(out, true, "optimizer_support",
+                    "Muon needs whole matrices, and FSDP 1 steps on flat parts of them: this takes "
+                    "code of yours, or framework fsdp2");
     if (framework == SL_FRAMEWORK_MEGATRON && out->workload.offload.optimizer &&
         (out->plan.zero_stage >= 2 || out->workload.optimizer == SL_OPTIMIZER_MUON))
         sl_note_add(out, true, "optimizer_offload_support",

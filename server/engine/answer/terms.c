@@ -33,7 +33,8 @@ static const sl_term_info terms[] = {
          "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
                           "parameters x (element_bytes + element_bytes + on_device x optimizer "
-                          "states) + frozen x element_bytes, each over its shards",
+                          "states) + frozen x element_bytes, each over its shards, "
+                          "routed_parameters of them over routed_shards",
                           "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements x element_bytes: the largest quantised matrix, in forward "

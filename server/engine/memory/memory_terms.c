@@ -173,6 +173,8 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
                  {"parameters", b->elements->adapters}, {"frozen", b->elements->frozen_adapters},
                  {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
                  {"shards", shards->optimizer.dense},
+                 {"routed_parameters", b->elements->routed_adapters},
+                 {"routed_shards", shards->optimizer.routed},
                  {"on_device", 1.0 - sl_states_away(c->workload)});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,

@@ -450,10 +450,8 @@ sl_gather_sent(const sl_memory_case *c, const sl_holding *holding)
 
     if (!sends_adapters(c))
         return sent;
-    /* As much of them is the routed experts' as of their base. */
-    const double routed = sent.all > 0.0 ? sent.routed / sent.all : 0.0;
     return (sl_elements){
-        .all = sent.adapters, .routed = routed * sent.adapters, .adapters = sent.adapters};
+        .all = sent.adapters, .routed = sent.routed_adapters, .adapters = sent.adapters};
 }
 
 double

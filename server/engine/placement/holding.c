@@ -49,6 +49,7 @@ lay_out(const sl_workload *workload, const sl_plan *plan, sl_holdings *out)
     const bool alike = sl_states_alike(workload);
 
     out->own_bf16 = sl_states_own_bf16(workload, plan);
+    out->flat = sl_states_steps_flat(workload, plan);
     for (uint32_t i = 0; i <= out->of[plan->pipeline - 1]; i++)
         out->list[i].layouts = alike && i > 0
                                    ? out->list[0].layouts
@@ -63,7 +64,8 @@ sl_hold_shards(const sl_model *model, const sl_workload *workload, const sl_plan
     static const sl_degree even = {0.0, 0.0};
 
     out->shards = sl_states_shards(workload, plan);
-    if (out->own_bf16 != sl_states_own_bf16(workload, plan))
+    if (out->own_bf16 != sl_states_own_bf16(workload, plan) ||
+        out->flat != sl_states_steps_flat(workload, plan))
         lay_out(workload, plan, out);
     const sl_degree *degree =
         workload->framework == SL_FRAMEWORK_FSDP2 ? &out->shards.parameters : &even;

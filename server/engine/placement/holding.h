@@ -22,6 +22,7 @@ typedef struct sl_holdings {
     sl_chunking cut;
     sl_shards shards;
     bool own_bf16;    /* layouts are of DeepSpeed's BF16_Optimizer */
+    bool flat;        /* ... and of an optimizer that steps on flat parts */
     sl_degree padded; /* over as many ranks elements have their padding; 0: none has any */
     sl_padding kinds[SL_KINDS_MAX]; /* ... of each kind of layer, where it is not 0 */
     uint8_t

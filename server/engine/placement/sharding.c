@@ -235,16 +235,23 @@ sl_rank_groups
 sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
 {
     static const char *const names[] = {
-        [SL_GROUP_TENSOR] = "tensor",     [SL_GROUP_CONTEXT] = "context", [SL_GROUP_DATA] = "data",
+        [SL_GROUP_TENSOR] = "tensor",     [SL_GROUP_CONTEXT] = "context",
+        [SL_GROUP_DATA] = "data",         [SL_GROUP_REPLICAS] = "replicas",
         [SL_GROUP_PIPELINE] = "pipeline", [SL_GROUP_EXPERT] = "expert",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_GROUP_KIND_COUNT, "a name for each kind");
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
-    const uint64_t sizes[] = {t, plan->context, plan->data, plan->pipeline, plan->expert};
+    const uint64_t shared = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t sizes[] = {
+        t, plan->context, shared, plan->data / shared, plan->pipeline, plan->expert};
     const sl_strides apart = sl_ranks_strides(plan);
-    const uint64_t strides[] = {1, apart.context, apart.data, apart.pipeline,
+    const uint64_t strides[] = {1,
+                                apart.context,
+                                apart.data,
+                                apart.data * shared,
+                                apart.pipeline,
                                 sl_plan_expert_tensor(plan)};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);

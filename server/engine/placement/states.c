@@ -24,6 +24,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
+        sum.routed_adapters += layers * prices[k].adapter_routed;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
         shared = sl_larger(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
@@ -48,6 +49,7 @@ sl_states_part(const sl_elements *elements, double share)
         .matrices = share * elements->matrices,
         .low = share * elements->low,
         .adapters = share * elements->adapters,
+        .routed_adapters = share * elements->routed_adapters,
         .frozen_adapters = share * elements->frozen_adapters,
         .factored = share * elements->factored,
         .routed_matrices = share * elements->routed_matrices,
@@ -56,8 +58,9 @@ sl_states_part(const sl_elements *elements, double share)
     };
 }
 
+/* flat: of parts of tensors laid end to end, which have no rows and columns. */
 static double
-optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
+optimizer_bytes(sl_optimizer optimizer, bool flat, const sl_elements *e)
 {
     switch (optimizer) {
     case SL_OPTIMIZER_ADAMW:
@@ -71,7 +74,7 @@ optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
     case SL_OPTIMIZER_ADAMW_4BIT:
         return 2.0 * (0.5 + 4.0 / block_4bit);
     case SL_OPTIMIZER_ADAFACTOR:
-        return e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
+        return flat ? 4.0 : e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
     case SL_OPTIMIZER_MUON:
         return e->all > 0.0 ? (4.0 * e->matrices + 8.0 * (e->all - e->matrices)) / e->all : 0.0;
     case SL_OPTIMIZER_COUNT:
@@ -110,11 +113,23 @@ sl_states_divides_masters(const sl_workload *workload, const sl_plan *plan)
     return plan->zero_stage >= 1 || sl_states_own_bf16(workload, plan);
 }
 
+bool
+sl_states_steps_flat(const sl_workload *workload, const sl_plan *plan)
+{
+    const bool lays =
+        workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (workload->framework == SL_FRAMEWORK_FSDP1 && sl_states_divides_parameters(workload, plan));
+
+    return lays && sl_states_shards(workload, plan).optimizer.dense > 1.0;
+}
+
 /* What the framework keeps of parameters that train; summed_apart: gradients made in 16 bits are
  * added up in others. */
 static sl_layout
-framework_layout(const sl_workload *workload, bool summed_apart, const sl_elements *elements)
+framework_layout(const sl_workload *workload, const sl_plan *plan, bool summed_apart,
+                 const sl_elements *elements)
 {
+    const bool flat = sl_states_steps_flat(workload, plan);
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
@@ -126,7 +141,7 @@ framework_layout(const sl_workload *workload, bool summed_apart, const sl_elemen
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
         .gradient_bytes = own,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes = optimizer_bytes(workload->optimizer, elements) +
+        .optimizer_bytes = optimizer_bytes(workload->optimizer, flat, elements) +
                            sl_states_made_gradient_bytes(workload),
     };
 }
@@ -163,7 +178,7 @@ static double
 base_bytes(const sl_workload *workload, const sl_elements *elements)
 {
     const double base = sl_states_base_bytes(workload);
-    const double low = workload->fp8.primary_weights ? sl_low_value_bytes(workload) : base;
+    const double low = workload->fp8.primary_weights ? sl_low_weight_value_bytes(workload) : base;
     const double rest = elements->all - elements->matrices;
 
     if (elements->all <= 0.0)
@@ -188,12 +203,13 @@ override_states(const sl_layout *asked, sl_layout *layout)
 sl_layout
 sl_states_layout(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    sl_layout layout = framework_layout(workload, sl_states_own_bf16(workload, plan), elements);
+    sl_layout layout =
+        framework_layout(workload, plan, sl_states_own_bf16(workload, plan), elements);
 
     if (sl_adapter_on(&workload->adapter))
         layout = (sl_layout){.parameter_bytes = base_bytes(workload, elements)};
     else if (workload->fp8.primary_weights && elements->all > 0.0)
-        layout.parameter_bytes = (sl_low_value_bytes(workload) * elements->low +
+        layout.parameter_bytes = (sl_low_weight_value_bytes(workload) * elements->low +
                                   layout.parameter_bytes * (elements->all - elements->low)) /
                                  elements->all;
     if (workload->layout.parameter_bytes >= 0.0)
@@ -311,13 +327,15 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
         return *elements;
     }
 
-    const sl_elements own = {
-        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    const sl_elements own = {.all = elements->adapters,
+                             .routed = elements->routed_adapters,
+                             .matrices = elements->adapters,
+                             .factored = elements->adapters};
     /* Megatron's modules are made in the precision of the model and train like the rest of it;
      * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
                                    workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
-        *layout = framework_layout(workload, false, &own);
+        *layout = framework_layout(workload, plan, false, &own);
         override_states(&workload->layout, layout);
         return own;
     }
@@ -328,7 +346,7 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
         .parameter_bytes = each,
         .gradient_bytes = each,
         .optimizer_bytes =
-            optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0),
+            optimizer_bytes(workload->optimizer, false, &own) * (quantized ? 1.0 : each / 4.0),
     };
     override_states(&workload->layout, layout);
     return own;
@@ -353,11 +371,14 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
     sl_layout layout;
     const sl_elements own = sl_states_trained(workload, plan, elements, &layout);
 
-    return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
-               shards->parameters.dense +
-           own.all *
-               ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
-                stays * (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense);
+    const double gradients =
+        sent ? 0.0 : layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients);
+
+    return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
+                                     elements->frozen_adapters / shards->parameters.dense) +
+           gradients +
+           stays * (layout.master_bytes + layout.optimizer_bytes) *
+               sl_states_at_rest(&own, &shards->optimizer);
 }
 
 bool

@@ -12,6 +12,7 @@ typedef struct sl_elements {
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
     double low;      /* of those, what low precisions quantise */
     double adapters; /* beside them, what trains of a frozen model */
+    double routed_adapters; /* ... beside routed experts */
     double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
@@ -41,13 +42,21 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
  * Megatron's gradients take 2 bytes where they are reduced in bf16, 4 where in fp32.
  * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
- * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix; Muon 4 for
- * the matrices of blocks and 8 for the rest.
+ * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix, and for each
+ * parameter where it steps on flat parts; Muon 4 for the matrices of blocks and 8 for the rest.
  * Source: Megatron-LM docs dist_optimizer.md; PyTorch AMP and FSDP docs; Rajbhandari 2020;
  * bitsandbytes, torchao; Shazeer 2018.
  */
 sl_layout sl_states_layout(const sl_workload *workload, const sl_plan *plan,
                            const sl_elements *elements);
+
+/**
+ * Whether the optimizer steps on parts of tensors that were laid end to end and cut, so that it sees
+ * vectors: FSDP 1 and DeepSpeed, where they divide its states over several ranks.
+ * Source: PyTorch issue 109581; DeepSpeed runtime/zero/stage_1_and_2.py, stage3.py and
+ * bf16_optimizer.py; _get_options of Adafactor in fairseq and Transformers.
+ */
+bool sl_states_steps_flat(const sl_workload *workload, const sl_plan *plan);
 
 /** Of a frozen base, bytes per weight of linear layers that are divided and gathered with it. */
 double sl_states_base_bytes(const sl_workload *workload);

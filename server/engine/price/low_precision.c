@@ -12,6 +12,15 @@ sl_low_value_bytes(const sl_workload *workload)
     return workload->fp8.recipe == SL_RECIPE_BLOCK ? 1.0 + 4.0 / 128.0 : 1.0;
 }
 
+double
+sl_low_weight_value_bytes(const sl_workload *workload)
+{
+    const bool square =
+        workload->precision == SL_PRECISION_FP8 && workload->fp8.recipe == SL_RECIPE_BLOCK;
+
+    return square ? 1.0 + 4.0 / (128.0 * 128.0) : sl_low_value_bytes(workload);
+}
+
 bool
 sl_low_has_one_scale(const sl_workload *workload)
 {
@@ -40,7 +49,7 @@ sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part)
 
     if (!sl_low_keeps_operands(workload))
         return 0.0;
-    return sl_low_value_bytes(workload) * (weight_orientations(workload, part) - primary);
+    return sl_low_weight_value_bytes(workload) * (weight_orientations(workload, part) - primary);
 }
 
 double
@@ -56,5 +65,6 @@ sl_low_attention_bytes(const sl_workload *workload)
 double
 sl_low_transposed_bytes(const sl_workload *workload, const sl_accelerator *part)
 {
-    return workload->fp8.transposed_anew && !part->any_layout ? sl_low_value_bytes(workload) : 0.0;
+    return workload->fp8.transposed_anew && !part->any_layout ? sl_low_weight_value_bytes(workload)
+                                                              : 0.0;
 }

@@ -16,6 +16,12 @@
 double sl_low_value_bytes(const sl_workload *workload);
 
 /**
+ * The same of a weight, whose blocks are square: one scale for 128 x 128, 1 + 4 / 16384.
+ * Source: TransformerEngine common/recipe (Float8BlockScaling.w_block_scaling_dim, 2 by default).
+ */
+double sl_low_weight_value_bytes(const sl_workload *workload);
+
+/**
  * Whether weights and inputs of linear layers are kept quantised: TransformerEngine, under
  * Megatron, does, a weight once a step and an input until backward. torchao, under FSDP, casts both
  * again in backward: torchtitan's peak under MXFP8 is that of bf16 within 3 %.
@@ -29,7 +35,7 @@ bool sl_low_has_one_scale(const sl_workload *workload);
 /**
  * Quantised bytes of a linear layer's weight beside the parameter itself.
  *
- *   sl_low_value_bytes * (orientations - primary)
+ *   sl_low_weight_value_bytes * (orientations - primary)
  *
  * orientations  one for forward and one, transposed, for the gradient of the input; one alone where
  *               a scale holds for the whole tensor and the part multiplies any layout

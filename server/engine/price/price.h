@@ -46,6 +46,7 @@ typedef struct sl_rerun {
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
     double adapter_elements;       /* beside them: what trains of a frozen model */
+    double adapter_routed;         /* ... of it what is beside routed experts */
     double adapter_frozen;         /* ... and what adapters have that does not */
     double adapter_shared;         /* ... one copy of it for all layers */
     double routed_elements;        /* of them, in routed experts */

@@ -54,6 +54,7 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
     if (sl_adapter_on(slice->adapter)) {
         const sl_adapter_count adapters = sl_adapter_of_tensor(slice, kind, tensor);
         out->adapter_elements += adapters.trained;
+        out->adapter_routed += sl_slice_is_routed(tensor) ? adapters.trained : 0.0;
         out->adapter_frozen += adapters.frozen;
         out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
         out->largest_gradient_bytes =

@@ -229,11 +229,13 @@ place(const sl_comparison_ask *ask, sl_estimate *scratch, sl_estimate *answer, s
     alone.plan.overlap_experts = false;
     asked.question = &alone;
     asked.predicts = false;
+    const sl_memory *const memory = &answer->memory;
+    /* Of a device without room there is no ratio. */
     c->placed = sl_strategy_derive(&asked, SL_STRATEGY_DDP, scratch, &alone, &ignored) == SL_OK &&
-                sl_estimate_answer(&alone, scratch, answer, &ignored) == SL_OK;
+                sl_estimate_answer(&alone, scratch, answer, &ignored) == SL_OK &&
+                memory->usable_bytes > 0;
     if (!c->placed)
         return;
-    const sl_memory *memory = &answer->memory;
     c->replica_ratio =
         (double)memory->ranks[memory->binding].device_total_bytes / (double)memory->usable_bytes;
     c->situation = c->replica_ratio <= 1.0              ? SL_SITUATION_DATA_LARGE
