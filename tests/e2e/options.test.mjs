@@ -102,6 +102,11 @@ test('what a framework has not, and is counted nevertheless, is said', async () 
         ['fsdp2', 'adafactor', false], ['fsdp1', 'muon', true], ['fsdp2', 'muon', false]])
         assert.equal(codes(await cut(framework, optimizer)).includes('optimizer_support'), said, `${framework} ${optimizer}`);
     assert.ok(codes(await answered({ workload: { precision: 'fp8' }, parallelism: { ...flat, zero_stage: 3 } })).includes('quantised_copies_whole'));
+    const adapted = (base, framework, zero_stage) => answered({ parallelism: { ...flat, zero_stage },
+        workload: { framework, software: null, kind: 'finetuning', adapter: { method: 'lora', rank: 8, base } } });
+    assert.ok(codes(await adapted('int8', 'fsdp2', 3)).includes('adapter_base_support'));
+    assert.ok(!codes(await adapted('nf4', 'fsdp2', 3)).includes('adapter_base_support'));
+    assert.ok(!codes(await adapted('int8', 'ddp', 0)).includes('adapter_base_support'));
     const layers = [{ name: 'dense', count: 4, parameters: 1e6, activation_bytes: 1e6, forward_flops: 1e9 }];
     const plain = await accepted({ model: { layers }, workload: { framework: 'ddp', optimizer: 'muon', global_batch_size: 8, micro_batch_size: 1 },
         cluster: { accelerator, nodes: 1, accelerators_per_node: 8 } });

@@ -64,6 +64,12 @@ note_adapter(const sl_question *question, sl_estimate *out)
         "a quantised base is unpacked at the speed of memory, which kernels may not reach; what "
         "adapters other than LoRA and its kin multiply is not priced, and model FLOPs count frozen "
         "weights as if they trained");
+    if (adapter->base == SL_ADAPTER_BASE_INT8 && sl_framework_is_fsdp(out->workload.framework) &&
+        out->plan.zero_stage > 0)
+        sl_note_add(out, true, "adapter_base_support",
+                    "fsdp cannot shard int8 weights of bitsandbytes (its issue 1709, PEFT's 2833), "
+                    "and is counted as if it could; bases nf4 and nf4_double, stored in the type "
+                    "of the rest, it can");
     if (adapter->method == SL_ADAPTER_LORA_FA)
         sl_note_add(
             out, true, "lora_fa_input",
