@@ -145,6 +145,7 @@ describe('miniatures', () => {
             await becomes(() => figure(page, 'rounds'), ['2']);
             await open(page, 'states');
             assert.deepEqual(await figure(page, 'perParameter'), ['8', '12', '16', '18', '16', '10', '5', '2.4']);
+            assert.equal(await page.locator('.concepts tbody tr', { hasText: 'Fullest during' }).count(), 0, 'nobody can say it of any');
             await open(page, 'cache');
             assert.deepEqual(await page.locator('tr[data-bytes]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.bytes))),
                 [131072, 262144, 327680, 524288, 70272]);

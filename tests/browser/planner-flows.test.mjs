@@ -272,6 +272,16 @@ describe('a slider', () => {
         });
     });
 
+    it('of an id that no repository can have offers no word of its rule as a value', async () => {
+        const faults = ['422 POST /api/v1/estimates', '422 POST /api/v1/estimates:choices', '422 GET /api/v1/models/org/name-'];
+        await inTab(browser, server, { path: '/version', faults }, async (tab) => {
+            const { page } = tab;
+            const { answer: { errors: [{ hint }] } } = await answering(tab, () => page.goto(`${server.url}/?model=org/name-`));
+            assert.match(hint, /^as in org\/name/);
+            assert.equal(await page.getByRole('button', { name: /^Set Model to/ }).count(), 0);
+        });
+    });
+
     it('of a switch offers no counts to set it to', async () => {
         await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
             const { page } = tab;
