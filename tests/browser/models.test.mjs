@@ -21,7 +21,7 @@ let hub;
 before(async () => {
     hub = await startHub({ repositories: {
         'org/small': { files: { 'config.json': llama } }, 'org/experts': { files: { 'config.json': experts } },
-        'org/DeepSeek-Like': { files: { 'config.json': experts } }, [longest]: { files: { 'config.json': llama } },
+        'org/DeepSeekLike': { files: { 'config.json': experts } }, [longest]: { files: { 'config.json': llama } },
         'org/fp8': { files: { 'config.json': { ...llama, quantization_config: { quant_method: 'fp8', fmt: 'e4m3', activation_scheme: 'dynamic', weight_block_size: [128, 128] } } } },
     } });
     [browser, server] = await Promise.all([launch(), startServer({ hub })]);
@@ -242,7 +242,7 @@ describe('a model of the longest name', () => {
 });
 
 describe('two models on a phone', () => {
-    for (const other of ['example:qwen-32b', 'org/DeepSeek-Like']) it(`have names that break between their words alone, in no more room than there is: ${other}`, async () => {
+    for (const other of ['example:qwen-32b', 'org/DeepSeekLike']) it(`have names that break between their words alone, in no more room than there is: ${other}`, async () => {
         const path = `/?page=models&p.a=example:llama-8b&p.b=${other}`;
         await inTab(browser, server, { path, width: 390, height: 844 }, async ({ page }) => {
             await done(page);
