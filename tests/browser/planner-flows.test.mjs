@@ -425,6 +425,23 @@ describe('what if', () => {
     });
 });
 
+describe('what if of a small model', () => {
+    it('calls memory the same whose difference is too small to be written', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            const { answer, request } = await answering(tab, () => page.goto(`${server.url}/?model=org/llama-small&nodes=1&seq=512&gbs=64&tp=2`));
+            const ribbon = page.locator('[data-testid="what-if"][data-ready="true"]');
+            await ribbon.getByText('Double: 2 nodes').waitFor();
+            const response = await fetch(`${server.url}/api/v1/estimates`, { method: 'POST', headers: { 'content-type': 'application/json' },
+                body: JSON.stringify({ ...request, cluster: { ...request.cluster, nodes: 2 } }) });
+            const { memory } = await response.json();
+            assert.notEqual(memory.device_total_bytes, answer.memory.device_total_bytes);
+            assert.match(await seen(ribbon.locator('.move', { hasText: 'Double: 2 nodes' })), /same memory/);
+            assert.doesNotMatch(await seen(ribbon), /[+−]0\.00 /);
+        });
+    });
+});
+
 describe('the code that comes after the first answer', () => {
     it('moves nothing that the reader may be about to press', async () => {
         await inTab(browser, server, {}, async (tab) => {
