@@ -8,7 +8,7 @@
 
 enum { PART_MAX = 96 };
 
-static const char id_hint[] = "as in org/name or gpt2: letters, digits, '_', '-', '.'";
+static const char id_hint[] = "as in org/name or gpt2: letters and digits, '_', '-', '.'";
 
 /* Tables, not <ctype.h>: the rules are ASCII whatever the locale. */
 static bool

@@ -65,6 +65,16 @@ describe('every concept', () => {
         });
     });
 
+    it('has on a phone room between the numbers of its axis', async () => {
+        for (const term of ['microBatch', 'context']) await inTab(browser, server, { path: `/?page=concepts&p.term=${term}`, width: 390, height: 844 }, async ({ page }) => {
+            await done(page);
+            const ends = await page.locator('.bar-plot .tick').evaluateAll((ticks) => ticks.map((tick) => tick.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+            assert.ok(ends.length > 2, term);
+            for (const [at, [left]] of ends.slice(1).entries())
+                assert.ok(left > ends[at][1] + 2, `${term}: ${ends[at]} and ${left}`);
+        });
+    });
+
     it('is found by typing, and opened from a link, in order and by stepping back', async () => {
         await inTab(browser, server, { path: at('zero') }, async ({ page }) => {
             await done(page);
@@ -145,6 +155,7 @@ describe('miniatures', () => {
             await becomes(() => figure(page, 'rounds'), ['2']);
             await open(page, 'states');
             assert.deepEqual(await figure(page, 'perParameter'), ['8', '12', '16', '18', '16', '10', '5', '2.4']);
+            assert.equal(await page.locator('.concepts tbody tr', { hasText: 'Fullest during' }).count(), 0, 'nobody can say it of any');
             await open(page, 'cache');
             assert.deepEqual(await page.locator('tr[data-bytes]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.bytes))),
                 [131072, 262144, 327680, 524288, 70272]);

@@ -392,6 +392,27 @@ describe('an upload', () => {
         });
     });
 
+    it('of many hosts out of use names the first of them, and says how many more', async () => {
+        await inTab(browser, server, at('&p.add=1'), async ({ page }) => {
+            await page.setInputFiles('#field-files', [upload(slurm(hosts, Object.fromEntries(hosts.slice(0, 12).map((name, place) => [name, ['IDLE+DRAIN', `ticket ${place}`]]))))]);
+            const pools = await seen(page.getByRole('table', { name: 'Pools that were read' }));
+            assert.match(pools, /r1-gpu06 drained: ticket 5 and 4 more/);
+            assert.ok(!pools.includes('ticket 6'), pools);
+        });
+    });
+
+    it('as a revision whose part is open asks for that, and does not call it impossible', async () => {
+        await api.inventory('open', { name: 'Open', pools: [{ name: 'old', nodes: 1, hosts: ['o1'], node: { accelerator: 'nvidia-a100-sxm4-80gb', accelerators: 8 } }] });
+        await inTab(browser, server, { ...at('&p.add=1&p.into=open'), faults: ['422 POST /api/v1/inventories/open/diff'] }, async ({ page }) => {
+            await page.setInputFiles('#field-files', [upload(slurm(hosts))]);
+            await page.getByTestId('save').getByText('Choose the part of pool h100 first, above.').waitFor();
+            assert.equal(await page.getByTestId('save').getByTestId('problem').count(), 0);
+            await page.getByTestId('missing').locator('select').selectOption('nvidia-h100-sxm5-80gb');
+            await button(page, 'Store as revision 2').waitFor();
+        });
+        await api.remove('open');
+    });
+
     it('as a revision tells first what changes, and keeps what the files do not say', async () => {
         await api.inventory('grown', { ...spec, pools: [{ ...spec.pools[0], price_per_node_hour: 22 }, { name: 'spare', nodes: 1, hosts: ['s1'], node }] });
         await inTab(browser, server, at('&p.add=1&p.into=grown'), async ({ page }) => {

@@ -92,6 +92,22 @@ describe('the page in little room', () => {
         });
     }
 
+    it('of 320 pixels breaks words that are longer: pointers of what is refused, names in an explanation', async () => {
+        await inTab(browser, server, { width: 320, height: 640, path: '/version', faults: ['422 POST /api/v1/estimates', '422 POST /api/v1/estimates:choices'] }, async (tab) => {
+            const { page } = tab;
+            const extra = encodeURIComponent(JSON.stringify({ workload: { [`a_member_that_nobody_${'knows_'.repeat(8)}of`]: 1 } }));
+            await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&extra=${extra}`));
+            await fitsAcross(page, 'what is refused');
+            await answering(tab, () => page.goto(server.url + PRICED));
+            await page.getByTestId('memory').locator('.bar-totals .num').first().click();
+            const inputs = page.locator('.popover .inputs');
+            assert.match(await seen(inputs), /temporary_gradients_of_activations/);
+            await fitsAcross(page, 'an explanation');
+            const [popover, table] = [await page.locator('.popover').boundingBox(), await inputs.boundingBox()];
+            assert.ok(table.x + table.width < popover.x + popover.width, 'within its edge');
+        });
+    });
+
     it('on a phone shows tables of many columns row by row, each cell with its head', async () => {
         await inTab(browser, server, { width: 390, height: 844, path: '/version' }, async (tab) => {
             const { page } = tab;

@@ -11,6 +11,9 @@ import { gib, threeDigits } from './lib/format.mjs';
 const experts = { ...llama, model_type: 'mixtral', architectures: ['MixtralForCausalLM'],
     num_local_experts: 4, num_experts_per_tok: 2, sliding_window: null };
 
+/** As long as the Hub lets an id be. */
+const longest = `organisation-of-a-long-name/${'a-model-of-many-words'.padEnd(96 - 'organisation-of-a-long-name/'.length, '-and-more')}`;
+
 let browser;
 let server;
 let hub;
@@ -18,6 +21,7 @@ let hub;
 before(async () => {
     hub = await startHub({ repositories: {
         'org/small': { files: { 'config.json': llama } }, 'org/experts': { files: { 'config.json': experts } },
+        'org/DeepSeekLike': { files: { 'config.json': experts } }, [longest]: { files: { 'config.json': llama } },
         'org/fp8': { files: { 'config.json': { ...llama, quantization_config: { quant_method: 'fp8', fmt: 'e4m3', activation_scheme: 'dynamic', weight_block_size: [128, 128] } } } },
     } });
     [browser, server] = await Promise.all([launch(), startServer({ hub })]);
@@ -223,9 +227,23 @@ describe('for everyone', () => {
     }
 });
 
+describe('a model of the longest name', () => {
+    it('keeps within its panel, on the narrowest phone too', async () => {
+        assert.equal(longest.length, 96);
+        await inTab(browser, server, { path: `/?page=models&p.a=${longest}&p.b=org/small` }, async ({ page }) => {
+            await done(page);
+            for (const width of [320, 390, 1024]) {
+                await page.setViewportSize({ width, height: 800 });
+                await fitsAcross(page, `${width} pixels`);
+                assert.deepEqual(await page.locator('.slot').evaluateAll((slots) => slots.map((slot) => slot.scrollWidth - slot.clientWidth)), [0, 0], `${width} pixels`);
+            }
+        });
+    });
+});
+
 describe('two models on a phone', () => {
-    it('have names that break between their words alone, in no more room than there is', async () => {
-        const path = '/?page=models&p.a=example:llama-8b&p.b=example:qwen-32b';
+    for (const other of ['example:qwen-32b', 'org/DeepSeekLike']) it(`have names that break between their words alone, in no more room than there is: ${other}`, async () => {
+        const path = `/?page=models&p.a=example:llama-8b&p.b=${other}`;
         await inTab(browser, server, { path, width: 390, height: 844 }, async ({ page }) => {
             await done(page);
             for (const run of await page.getByTestId('run').all())

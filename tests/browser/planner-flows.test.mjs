@@ -272,6 +272,16 @@ describe('a slider', () => {
         });
     });
 
+    it('of an id that no repository can have offers no word of its rule as a value', async () => {
+        const faults = ['422 POST /api/v1/estimates', '422 POST /api/v1/estimates:choices', '422 GET /api/v1/models/org/name-'];
+        await inTab(browser, server, { path: '/version', faults }, async (tab) => {
+            const { page } = tab;
+            const { answer: { errors: [{ hint }] } } = await answering(tab, () => page.goto(`${server.url}/?model=org/name-`));
+            assert.match(hint, /^as in org\/name/);
+            assert.equal(await page.getByRole('button', { name: /^Set Model to/ }).count(), 0);
+        });
+    });
+
     it('of a switch offers no counts to set it to', async () => {
         await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
             const { page } = tab;
@@ -411,6 +421,23 @@ describe('what if', () => {
             const made = await answering(tab, () => page.mouse.click(x + width - 4, y + height - 4)); /* beside its words too */
             assert.equal(made.request.workload.sequence_length, 2 * request.workload.sequence_length);
             assert.deepEqual(made.answer.memory.device_total_bytes, asked.memory.device_total_bytes);
+        });
+    });
+});
+
+describe('what if of a small model', () => {
+    it('calls memory the same whose difference is too small to be written', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            const { answer, request } = await answering(tab, () => page.goto(`${server.url}/?model=org/llama-small&nodes=1&seq=512&gbs=64&tp=2`));
+            const ribbon = page.locator('[data-testid="what-if"][data-ready="true"]');
+            await ribbon.getByText('Double: 2 nodes').waitFor();
+            const response = await fetch(`${server.url}/api/v1/estimates`, { method: 'POST', headers: { 'content-type': 'application/json' },
+                body: JSON.stringify({ ...request, cluster: { ...request.cluster, nodes: 2 } }) });
+            const { memory } = await response.json();
+            assert.notEqual(memory.device_total_bytes, answer.memory.device_total_bytes);
+            assert.match(await seen(ribbon.locator('.move', { hasText: 'Double: 2 nodes' })), /same memory/);
+            assert.doesNotMatch(await seen(ribbon), /[+−]0\.00 /);
         });
     });
 });

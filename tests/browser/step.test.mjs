@@ -390,7 +390,7 @@ describe('the time cursor', () => {
             const middle = (n) => (timeline.spans.start_s[n] + timeline.spans.end_s[n]) / 2;
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'forward', 0)[1])), await tone(page, 'sky'));
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'backward', 0)[2])), await tone(page, 'blue'));
-            assert.deepEqual(await at(0, idleMoment(timeline, 0, 8 * on.end_s / on.layout.plot)), await tone(page, 'raised'));
+            assert.deepEqual(await at(0, idleMoment(timeline, 0, 8 * on.end_s / on.layout.plot)), await tone(page, 'line'));
             await unfold(page.getByTestId('devices'));
             assert.equal(await page.getByTestId('devices').locator('tbody tr').first().locator('td').last().textContent(), 'idle');
         });

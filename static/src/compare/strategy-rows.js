@@ -5,7 +5,7 @@ import { memorySize, readable } from "../state/prefs.js";
 import { percent, scaled, seconds } from "../units.js";
 import { fitText } from "../widgets/fit.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { titled } from "../widgets/words.js";
+import { called, titled } from "../widgets/words.js";
 import { figureRow, known, termRows, trafficRows, wordsRow } from "./rows.js";
 
 /** @param {Api.Strategy} strategy @returns {string} its degrees and what it settles */
@@ -27,7 +27,7 @@ export function verdictOf(column) {
 function aboutAll(items, of, join = (names) => names.join(" + ")) {
     const named = items.map((item) => /** @type {[string, Api.ColumnTraffic]} */ ([`${item.group}_${item.collective}_${item.level}`, item]));
     return { formula: join(named.map(([name]) => name)), inputs: Object.fromEntries(named.map(([name, item]) => [name, item[of]])),
-        parts: Object.fromEntries(named.map(([name, item]) => [name, item.explain[of]])), source: "Its collectives, each with a source of its own" };
+        parts: Object.fromEntries(named.map(([name, item]) => [name, item.explain[of]])), source: called("sources", "collectives") };
 }
 
 /** @param {Api.Strategy} strategy @returns {any}  with the sums of its traffic */

@@ -41,7 +41,7 @@ function Foot({ list }) {
 
 /** @param {{label: string, head: any, list: Shown[], figures: string[], first?: Line[]}} props  first: what stands above the figures */
 export function FigureTable({ label, head, list, figures, first = [] }) {
-    const lines = [...first, ...figures.map((key) => lineOf(list, key))];
+    const lines = [...first, ...figures.map((key) => lineOf(list, key))].filter(({ cells: [, ...told] }) => told.some((cell) => cell !== "–"));
     return html`
         <${Plain} tight label=${label} columns=${[head, ...list.map((shown) => `#${shown.label}`)]} rows=${lines.map(({ cells }) => cells)}
             more=${(row) => lines[row].more}><${Foot} list=${list} /><//>`;

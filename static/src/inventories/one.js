@@ -66,7 +66,7 @@ function Sources({ sources }) {
         return html`<p><${Help} of="observe" /></p>`;
     }
     return html`
-        <${Plain} label="Observations" columns=${["Source", "~Format", "Seen", "Counts for", "#Hosts", "Changed"]}
+        <${Plain} tight label="Observations" columns=${["Source", "~Format", "Seen", "Counts for", "#Hosts", "Changed"]}
             rows=${sources.map(({ source, format, observed_at: at, stale_after_s: after_s, stale, hosts, changed_at: changed }) => [source, format,
                 html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s, exact), exact(hosts), html`<${Age} of=${changed} />`])} />`;
 }

@@ -13,7 +13,7 @@ import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { labelOf, named } from "./words.js";
+import { labelOf, MOST_NAMES, named } from "./words.js";
 
 const MOST_ROWS = 200;
 const MOST_POOLS = 20;
@@ -59,8 +59,8 @@ function Pools({ pools, files }) {
         <${Plain} label="Pools that were read" most=${MOST_POOLS} columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
             rows=${pools.map(({ name, accelerator, nodes, accelerators: count, hosts, groups }) => [name,
                 accelerator === null ? html`<span class="bad">not settled</span>` : partName(accelerator), exact(nodes), exact(count), named(hosts),
-                groups.filter(({ state }) => state === "drained" || state === "down")
-                    .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`).join("; ")])} />
+                named(groups.filter(({ state }) => state === "drained" || state === "down")
+                    .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`), MOST_NAMES, "; ")])} />
         ${pools.length > MOST_POOLS ? html`<${Fold} title="Every field of each pool" count=${exact(pools.length)} testid="all-fields">${() => folds}<//>` : folds}`;
 }
 

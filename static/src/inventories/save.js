@@ -45,7 +45,7 @@ function Refused({ problem, into, again }) {
     return html`
         <div class="refused" role="alert" data-testid="lost-race">
             <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> <${Help} of="kept_theirs" />`
-                : html`<b>${into} was changed meanwhile.</b> <${Help} of="kept_change" />`} Your upload is still here.</p>
+                : html`<b>${into} was changed meanwhile.</b> <${Help} of="kept_change" />`}</p>
             <button type="button" onClick=${into === "" ? () => aim(slug.value) : again}>Compare with what is there now</button></div>`;
 }
 
@@ -54,6 +54,10 @@ function caught(error, tell) {
     const problem = asProblem(error);
     if (problem) tell(problem);
 }
+
+/** What is to be chosen before anything is stored; false where nothing is. */
+const unsettled = () => open.value.length > 0
+    && html`<p class="warning">Choose the part of ${open.value.map(({ pool }) => `pool ${pool}`).join(", ")} first, above.</p>`;
 
 /** @param {{into: string}} props */
 function NextRevision({ into }) {
@@ -69,7 +73,7 @@ function NextRevision({ into }) {
     const save = () => store(into, value.spec, value.revision).then(forget, (error) => caught(error, setProblem));
     return html`
         <${Check} on=${keepPools.value} set=${(on) => { keepPools.value = on; }}>Keep pools that the files do not name<//>
-        <${Waiting} of=${compared} what="what it would change" />
+        ${(compared.problem?.status === 422 && unsettled()) || html`<${Waiting} of=${compared} what="what it would change" />`}
         ${value === null ? null : html`
             <h3>Against revision ${exact(value.revision)} of ${into}</h3><${Diff} diff=${value.diff} />
             ${value.kept.length > 0 ? html`<ul class="notes muted">${value.kept.map((words) => html`<li key=${words}>${words}: no file says otherwise</li>`)}</ul>` : null}
@@ -89,7 +93,7 @@ function New() {
             spellcheck=${false} placeholder=${help} value=${of.value} onInput=${(event) => { of.value = event.currentTarget.value; }} /></div></div>`;
     return html`
         ${field("field-slug", "Slug", slug, "prod-eu")}${field("field-title", "Name", title, "free text")}
-        ${open.value.length > 0 ? html`<p class="warning">Choose the part of ${open.value.map(({ pool }) => `pool ${pool}`).join(", ")} first, above.</p>` : null}
+        ${unsettled()}
         <p class="commands"><button type="button" class="primary" disabled=${open.value.length > 0 || slug.value === ""} onClick=${save}>Store as a new inventory</button></p>
         ${problem === null ? null : html`<${Refused} problem=${problem} into="" again=${() => setProblem(null)} />`}`;
 }

@@ -26,10 +26,10 @@ export function reasonOf({ reason, evaluation }) {
     return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
 }
 
-const MOST_NAMES = 8;
+export const MOST_NAMES = 8;
 
-/** Names and ranges, the first of them. @param {string[]} names @param {number} [most] */
-export function named(names, most = MOST_NAMES) {
+/** Names and ranges, the first of them. @param {string[]} names @param {number} [most] @param {string} [between] */
+export function named(names, most = MOST_NAMES, between = ", ") {
     const more = names.length - most;
-    return names.slice(0, most).join(", ") + (more > 0 ? ` and ${exact(more)} more` : "");
+    return names.slice(0, most).join(between) + (more > 0 ? ` and ${exact(more)} more` : "");
 }

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { count, exact, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
+import { breaking } from "../widgets/name.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { called, Help, known } from "../widgets/words.js";
@@ -59,7 +60,7 @@ function cellsOf(role, info) {
     return [html`<${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
             about=${{ formula: called("formulas", "part"), inputs, source: called("sources", "part") }} />`,
         html`<td class="n muted"><${Num} title="Share of ${label}, ${info.architecture}" text=${percent(value / total)} value=${value / total}
-            about=${{ formula: "elements / total", inputs: { elements: value, total }, source: "Parts of the total of this model" }} /></td>`];
+            about=${{ formula: "elements / total", inputs: { elements: value, total }, source: called("sources", "share") }} /></td>`];
 }
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
@@ -74,7 +75,7 @@ export function Parts({ shown }) {
                     <figure key=${slot} class="drawn-step"><figcaption>${title}${times > 1 ? `, drawn ${exact(times)} times as wide` : ""}</figcaption>
                         <${Picture} info=${info} most=${most / times} title=${title} /></figure>`;
             })}
-            <div class="side-by-side"><${Plain} tight label="Parameters by part" columns=${["Part", ...shown.flatMap(({ title }) => [`#${title.split("/").at(-1)}`, "#share"])]}
+            <div class="side-by-side"><${Plain} tight label="Parameters by part" columns=${["Part", ...shown.flatMap(({ title }) => [["#", breaking(title.split("/").at(-1))], "#share"])]}
                 more=${(at) => ({ "data-role": roles[at][0], "data-differs": new Set(shown.map(({ info }) => info.parameters[roles[at][0]])).size > 1 })}
                 rows=${roles.map(([role, { label, tone }]) => [html`<${Swatch} tone=${tone} />${label}`, ...shown.flatMap(({ info }) => cellsOf(role, info))])}>
                 <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`

@@ -8,6 +8,7 @@ import { change, follow, outcomeOf, plan } from "../state/store.js";
 import { count } from "../units.js";
 import { errorProps, FieldError } from "../widgets/field.js";
 import { useListbox } from "../widgets/listbox.js";
+import { known } from "../widgets/words.js";
 import { isConfig, readConfig } from "./read-config.js";
 
 const LIST = "hub-list";
@@ -22,21 +23,13 @@ const asked = signal("");
 /** @type {import("@preact/signals").Signal<{of: string, models: any[], note: string}>} */
 const found = signal({ of: "", models: [], note: "" });
 
-const OTHERWISE = ". A whole id or a config.json works all the same";
-const OFFLINE = "The Hub is not asked here";
-
-/** @param {Api.ModelSearch} answer */
-function noteOf({ models, source, stale }) {
-    if (stale) return models.length > 0 ? "The Hub does not answer: models that were loaded before"
-        : "The Hub does not answer, and none that was loaded before is called so" + OTHERWISE;
-    if (source === "cache") return models.length > 0 ? `${OFFLINE}: models that were loaded before` : `${OFFLINE}, and no model that was loaded before is called so. Paste its config.json instead`;
-    return models.length === 0 ? "The Hub has no model that is called so" : "";
-}
+/** Where models come from, as far as that is worth saying. @param {Api.ModelSearch} answer */
+const noteOf = ({ models, source, stale }) => known("hub", (stale ? "away" : source) + (models.length > 0 ? "" : "_none"));
 
 /** @param {string} query @param {AbortSignal} abort */
 async function search(query, abort) {
     const got = await outcomeOf(api.searchModels(query, MOST_MODELS, abort));
-    if (got) found.value = { of: query, models: got.value?.models ?? [], note: got.problem ? got.problem.detail + OTHERWISE : noteOf(got.value) };
+    if (got) found.value = { of: query, models: got.value?.models ?? [], note: got.problem ? `${got.problem.detail}. ${known("hub", "otherwise")}` : noteOf(got.value) };
 }
 
 follow(() => asked.value, (abort) => {

@@ -22,7 +22,7 @@ const MOST_COLUMNS = 6;
  * @param {Object} props
  * @param {string} props.label      for who does not see it
  * @param {any} [props.caption]     for all
- * @param {any[]} props.columns     a column of numbers begins with #, one whose words wrap with ~
+ * @param {any[]} props.columns     a column of numbers begins with #, one whose words wrap with ~; as text, or as a list of parts
  * @param {any[][]} props.rows      the first cell of a row is its name; a cell that is an element td stands as it is
  * @param {boolean} [props.tight]
  * @param {boolean} [props.cards]   on a phone each cell has its own head, as where there are many

@@ -4,11 +4,16 @@ import { memorySize, units } from "../state/prefs.js";
 import { gigabytes, UNIT_BYTES } from "../units.js";
 import { keyOf, stackOf, totalOf } from "../planner/ranks.js";
 import { share, ticks } from "./charts.js";
+import { narrow } from "./narrow.js";
 import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "./terms.js";
 
 const ROW_PX = 40;
 const BAR_PX = 24;
 const AXIS_PX = 22;
+
+/** Round positions of the axis, about so many; beside one another on a phone no more have room, the last of them with its unit. */
+const TICKS = 6;
+const FEW_TICKS = 4.5;
 
 /** Terms one after the other. @param {{terms: any[], of?: string, end: number, top: number, height: number}} props  of: whose, end: bytes of the axis */
 export function Stack({ terms, of = "", end, top, height }) {
@@ -49,7 +54,7 @@ export function StackedBars({ label, bars, end, limits }) {
         <div class="bars">
             <ul class="bar-names">${bars.map(({ name }, at) => html`<li key=${at}>${name}</li>`)}</ul>
             <svg class="bar-plot" width="100%" height=${height + AXIS_PX} role="img" aria-label="${label}. The table below has every term.">
-                ${ticks(end / UNIT_BYTES[unit], 6).map((tick, at, all) => {
+                ${ticks(end / UNIT_BYTES[unit], narrow.value ? FEW_TICKS : TICKS).map((tick, at, all) => {
                     const x = share((tick * UNIT_BYTES[unit]) / end);
                     return html`
                         <line key=${tick} class="grid" x1=${x} x2=${x} y1="0" y2=${height} />

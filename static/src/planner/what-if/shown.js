@@ -8,9 +8,13 @@ import { change as difference } from "../../units.js";
 import { Num } from "../../widgets/explain.js";
 import { fitOf, fitText } from "../../widgets/fit.js";
 import { signed, unitOf, valueAt } from "../../widgets/values.js";
+import { called } from "../../widgets/words.js";
 import { followPlan, moves, outcomes } from "./state.js";
 
 /** @typedef {{estimate: Api.Estimate, now: Api.Estimate}} Both */
+
+/** Fewer are written as none. */
+const LEAST_BYTES = 5e6;
 
 /** Of cuts that would be possible. */
 const MOST_CUTS = 4;
@@ -19,9 +23,9 @@ const MOST_CUTS = 4;
 function Delta({ estimate, now, title, at }) {
     const [after, before] = [estimate, now].map((of) => valueAt(of, at));
     const isAmount = unitOf(at) === "bytes";
-    return html`<${Num} title=${title} text=${!isAmount ? difference(after, before) : after === before ? "same memory" : `${signed(after - before, memorySize).replace(" ", "\u00a0")} memory`}
+    return html`<${Num} title=${title} text=${!isAmount ? difference(after, before) : Math.abs(after - before) < LEAST_BYTES ? "same memory" : `${signed(after - before, memorySize).replace(" ", "\u00a0")} memory`}
         value=${isAmount ? after - before : after / before - 1} unit=${isAmount ? "bytes" : ""} about=${{
-            formula: isAmount ? "after - before" : "after / before - 1", inputs: { after, before }, source: "Estimates of the plan with and without the change",
+            formula: isAmount ? "after - before" : "after / before - 1", inputs: { after, before }, source: called("sources", "difference"),
             parts: { after: estimate.explanations?.[at], before: now.explanations?.[at] } }} />`;
 }
 

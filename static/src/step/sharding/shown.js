@@ -15,7 +15,7 @@ import { shown } from "../timeline/shown.js";
 /** @typedef {{text: string, tone?: string, hatched?: boolean, shade?: number}} Face  shade: along one hue, 0 to 1, in place of a tone */
 
 /** @type {Face} */
-const IDLE = { tone: "raised", text: "" };
+const IDLE = { tone: "line", text: "" };
 
 export const width = signal(0);
 

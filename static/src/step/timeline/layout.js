@@ -9,6 +9,10 @@
  *            lanesEnd: number, details: Band[], stairsTop: number, stairsEnd: number}} Layout
  */
 const NAMES_PX = 124;
+
+/** On a phone names take less, as short as they are. */
+const FEW_PX = 400;
+const SHORT_NAMES_PX = 92;
 const RIGHT_PX = 8;
 const AXIS_PX = 22;
 const STAIRS_PX = 76;
@@ -44,8 +48,9 @@ export function layoutOf(timeline, width, all, details = 1) {
     const bands = Array.from({ length: details }, (_, at) => (
         { top: top + DETAIL_GAP_PX + at * (DETAIL_PX + 2), height: DETAIL_PX }));
     const stairsTop = (bands.length > 0 ? bands.at(-1).top + DETAIL_PX : top) + STAIRS_GAP_PX;
+    const left = width < FEW_PX ? SHORT_NAMES_PX : NAMES_PX;
     return {
-        width, height: stairsTop + STAIRS_PX + BOTTOM_PX, left: NAMES_PX, plot: Math.max(1, width - NAMES_PX - RIGHT_PX),
+        width, height: stairsTop + STAIRS_PX + BOTTOM_PX, left, plot: Math.max(1, width - left - RIGHT_PX),
         lanes, lanesTop: AXIS_PX, lanesEnd: top, details: bands, stairsTop, stairsEnd: stairsTop + STAIRS_PX,
     };
 }
