@@ -31,18 +31,6 @@ latent_question_of(double expert_width)
 }
 
 static double
-activations_of(const sl_question *q)
-{
-    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], SL_TERM_ACTIVATIONS);
-}
-
-static double
-seconds_of(const sl_question *q)
-{
-    return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_RECOMPUTE);
-}
-
-static double
 flops_again(const sl_question *q)
 {
     const sl_throughput *t = &sl_fixture_answer(q)->throughput;
@@ -60,13 +48,14 @@ what_stops_early_leaves_the_last_product_out(void)
     const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
     const double down = BLOCKS * 2.0 * tokens * FFN * HIDDEN;
     const double whole = flops_again(&q);
-    const double whole_s = seconds_of(&q);
-    const double kept = activations_of(&q);
+    const double whole_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_RECOMPUTE);
+    const double kept = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
 
     software.rebuild_stops = true;
     sl_expect_near(whole - flops_again(&q), down, 1e-9, "all but the way down");
-    CU_ASSERT_TRUE(seconds_of(&q) < whole_s);
-    sl_expect_near(activations_of(&q), kept, 1e-12, "what is kept is the same");
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_RECOMPUTE) < whole_s);
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), kept, 1e-12,
+                   "what is kept is the same");
     q.workload.recompute = SL_RECOMPUTE_FULL;
     q.workload.dropout = true;
     sl_expect_near(flops_again(&q), whole, 1e-12, "the mask is drawn after the product");
@@ -186,15 +175,15 @@ recompute_by_operators_sends_tokens_again_unless_kept(void)
     q.plan.expert = 4;
     q.workload.recompute = SL_RECOMPUTE_OPERATORS;
     const double kept = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
-    const double kept_bytes = activations_of(&q);
+    const double kept_bytes = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
     software.exchange_kept = false;
     sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
                    1.5 * kept, 1e-9, "three passes in place of two");
-    CU_ASSERT_TRUE(activations_of(&q) < kept_bytes);
+    CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS) < kept_bytes);
     q.plan.expert = 1;
-    const double alone = activations_of(&q);
+    const double alone = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
     software.exchange_kept = true;
-    CU_ASSERT_EQUAL(activations_of(&q), alone);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), alone);
 }
 
 /* torchtitan's list of March 2025 on: what is added up is no longer kept, but goes over links again. 8B
@@ -209,11 +198,12 @@ recompute_by_operators_adds_up_again_unless_kept(void)
     q.plan.sequence = true;
     q.workload.recompute = SL_RECOMPUTE_OPERATORS;
     software.eager_activations = true;
-    const double kept = activations_of(&q);
+    const double kept = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
     const double kept_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
     software.sums_kept = false;
     const double sums = 16.0 * 2.0 * 2.0 * 2048.0 * (double)q.workload.sequence_length / 2.0;
-    sl_expect_near(kept - activations_of(&q), sums, 1e-9, "two of each of 16 blocks");
+    sl_expect_near(kept - sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), sums, 1e-9,
+                   "two of each of 16 blocks");
     CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION) >
                    kept_s);
 }

@@ -55,7 +55,7 @@ chunked_question(void)
 static double
 activations_of(const sl_question *q)
 {
-    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], SL_TERM_ACTIVATIONS);
+    return sl_fixture_bytes_of(q, SL_TERM_ACTIVATIONS);
 }
 
 static double

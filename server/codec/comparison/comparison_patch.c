@@ -66,48 +66,6 @@ put_adapter(const patch *p)
     }
 }
 
-/* A word where one says it all, and tiles that the framework lacks. */
-static void
-put_recompute(const patch *p)
-{
-    const sl_workload *const to = &p->asked->workload;
-    const bool word =
-        to->recompute < SL_RECOMPUTE_WORDS && to->recompute_method == SL_RECOMPUTE_EACH;
-
-    if (!is_open(p, SL_UNKNOWN_RECOMPUTE) &&
-        (word || to->mlp_tiles != p->request->workload.mlp_tiles))
-        sl_recompute_patch_write(p->writer, &p->request->workload_object, to);
-}
-
-/* Words of one framework that another takes back. */
-static void
-put_fp8(const patch *p)
-{
-    const sl_workload *to = &p->asked->workload;
-    const sl_workload *from = &p->request->workload;
-    const struct {
-        const char *name;
-        bool to, from;
-    } words[] = {{"primary_weights", to->fp8.primary_weights, from->fp8.primary_weights},
-                 {"transpose_cache", !to->fp8.transposed_anew, !from->fp8.transposed_anew},
-                 {"activation_input_store", to->fp8.activation_inputs, from->fp8.activation_inputs},
-                 {"dot_product_attention", to->fp8.attention, from->fp8.attention}};
-    bool begun = false;
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (words[i].to == words[i].from)
-            continue;
-        if (!begun) {
-            sl_write_key(p->writer, "fp8");
-            sl_write_object(p->writer);
-            begun = true;
-        }
-        sl_put_bool(p->writer, words[i].name, words[i].to);
-    }
-    if (begun)
-        sl_write_object_end(p->writer);
-}
-
 static void
 put_workload(const patch *p)
 {
@@ -123,8 +81,9 @@ put_workload(const patch *p)
     }
     sl_put_uint(p->writer, "micro_batch_size", to->micro_batch);
     drop(p, object, "gradient_accumulation");
-    put_recompute(p);
-    put_fp8(p);
+    if (!is_open(p, SL_UNKNOWN_RECOMPUTE))
+        sl_recompute_patch_write(p->writer, object, to);
+    sl_fp8_patch_write(p->writer, &p->request->workload, to);
     /* What "flash" means goes by the release. */
     if (!is_open(p, SL_UNKNOWN_ATTENTION) && !sl_model_is_plain(p->asked->model))
         sl_put_text(p->writer, "attention", sl_name(&sl_attention_names, to->attention));

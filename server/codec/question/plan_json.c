@@ -167,10 +167,52 @@ state_layout_write(sl_writer *writer, const sl_layout *layout)
     sl_write_object_end(writer);
 }
 
+enum { FP8_WORDS = 4 };
+
+typedef struct fp8_word {
+    const char *name;
+    bool holds;
+} fp8_word;
+
+static void
+fp8_words(const sl_workload *w, fp8_word out[FP8_WORDS])
+{
+    out[0] = (fp8_word){"primary_weights", w->fp8.primary_weights};
+    out[1] = (fp8_word){"transpose_cache", !w->fp8.transposed_anew};
+    out[2] = (fp8_word){"activation_input_store", w->fp8.activation_inputs};
+    out[3] = (fp8_word){"dot_product_attention", w->fp8.attention};
+}
+
+void
+sl_fp8_patch_write(sl_writer *writer, const sl_workload *from, const sl_workload *to)
+{
+    fp8_word before[FP8_WORDS], after[FP8_WORDS];
+    bool begun = false;
+
+    assert(writer != NULL && from != NULL && to != NULL);
+    fp8_words(from, before);
+    fp8_words(to, after);
+    for (size_t i = 0; i < FP8_WORDS; i++) {
+        if (after[i].holds == before[i].holds)
+            continue;
+        if (!begun) {
+            sl_write_key(writer, "fp8");
+            sl_write_object(writer);
+            begun = true;
+        }
+        sl_put_bool(writer, after[i].name, after[i].holds);
+    }
+    if (begun)
+        sl_write_object_end(writer);
+}
+
 /* bf16_layers is a number of last blocks or a list of them, as in the request. */
 static void
 fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
 {
+    fp8_word words[FP8_WORDS];
+
+    fp8_words(w, words);
     sl_write_key(writer, "fp8");
     if (!sl_precision_is_low(w->precision) && !w->fp8.activation_inputs) {
         sl_write_null(writer);
@@ -181,10 +223,8 @@ fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
                 w->fp8.recipe == SL_RECIPE_DEFAULT
                     ? NULL
                     : sl_name(&sl_recipe_names, w->fp8.recipe - SL_RECIPE_DELAYED));
-    sl_put_bool(writer, "primary_weights", w->fp8.primary_weights);
-    sl_put_bool(writer, "transpose_cache", !w->fp8.transposed_anew);
-    sl_put_bool(writer, "activation_input_store", w->fp8.activation_inputs);
-    sl_put_bool(writer, "dot_product_attention", w->fp8.attention);
+    for (size_t i = 0; i < FP8_WORDS; i++)
+        sl_put_bool(writer, words[i].name, words[i].holds);
     sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
     sl_write_key(writer, "bf16_layers");
     if (request->half_count == 0) {

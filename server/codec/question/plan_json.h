@@ -19,6 +19,9 @@ void sl_offload_write(sl_writer *writer, const sl_offload *offload);
  * says it all. */
 void sl_recompute_patch_write(sl_writer *writer, const sl_node *workload, const sl_workload *to);
 
+/** Member "fp8" of a patch, with the words that differ; nothing where none does. */
+void sl_fp8_patch_write(sl_writer *writer, const sl_workload *from, const sl_workload *to);
+
 /** Members of a plan from its pipeline to its shard group. */
 void sl_degrees_write(sl_writer *writer, const sl_plan *plan);
 
