@@ -18,6 +18,7 @@
 #include "engine/placement/lent.h"
 #include "engine/placement/pools.h"
 #include "engine/placement/ranks.h"
+#include "engine/placement/recompute.h"
 #include "engine/placement/states.h"
 #include "engine/placement/unit.h"
 #include "engine/schedule/schedule.h"
@@ -309,14 +310,14 @@ check_sharding(const sl_question *question, sl_errors *err)
                        "deepspeed goes by its live parameters, shard_grad_op keeps them");
         sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
     }
-    if (question->workload.recompute == SL_RECOMPUTE_MODULES &&
-        framework != SL_FRAMEWORK_MEGATRON) {
+    const sl_recompute recompute = question->workload.recompute;
+    if (sl_recompute_is_of(recompute, framework))
+        return code;
+    if (recompute == SL_RECOMPUTE_MODULES) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
                        "modules of a block are rebuilt apart by megatron only");
         sl_hint(err, "none, core_attention, op_sac, full");
-    }
-    if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
-        sl_check_knows(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
+    } else if (sl_check_knows(question, SL_UNKNOWN_RECOMPUTE)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");

@@ -4,9 +4,18 @@
 #include <string.h>
 
 #include "engine/extremes.h"
+#include "engine/placement/states.h"
 
 /* torchtitan's op keeps every other product. */
 static const double operators_again_ratio = 0.5;
+
+bool
+sl_recompute_is_of(sl_recompute recompute, sl_framework framework)
+{
+    if (recompute == SL_RECOMPUTE_MODULES)
+        return framework == SL_FRAMEWORK_MEGATRON;
+    return recompute != SL_RECOMPUTE_OPERATORS || sl_framework_is_fsdp(framework);
+}
 
 static bool
 is_block_norm(const sl_operator *op)

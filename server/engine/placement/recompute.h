@@ -31,6 +31,10 @@ sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload
                               const sl_kind_price *prices, const sl_held *held,
                               const sl_stage *stage, uint32_t kind);
 
+/** Whether code of the framework has this recomputation: modules are Megatron's
+ * (transformer_config.py, recompute_modules), op_sac is FSDP's training code (torchtitan). */
+bool sl_recompute_is_of(sl_recompute recompute, sl_framework framework);
+
 /** Whether all layers that are rebuilt are rebuilt one by one: then those of a stage are all of
  * its. */
 static inline bool

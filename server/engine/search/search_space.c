@@ -7,6 +7,7 @@
 
 #include "engine/checked.h"
 #include "engine/links/collective.h"
+#include "engine/placement/recompute.h"
 #include "engine/placement/states.h"
 #include "engine/schedule/schedule.h"
 
@@ -179,7 +180,7 @@ open_states(const sl_search_request *request, sl_space *space)
     if (fsdp && q->cluster->nodes > 1)
         add_value(&defaults[SL_DIMENSION_SHARD_GROUP], q->cluster->accelerators_per_node);
     for (uint32_t mode = 0; mode < SL_RECOMPUTE_WORDS; mode++)
-        if (mode != SL_RECOMPUTE_OPERATORS || fsdp)
+        if (sl_recompute_is_of((sl_recompute)mode, framework))
             add_value(&defaults[SL_DIMENSION_RECOMPUTE], mode);
     add_value(&defaults[SL_DIMENSION_RECOMPUTE_LAYERS], 0);
     if (framework == SL_FRAMEWORK_MEGATRON)

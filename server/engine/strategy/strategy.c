@@ -5,6 +5,7 @@
 
 #include "engine/answer/evaluate.h"
 #include "engine/links/collective.h"
+#include "engine/placement/recompute.h"
 
 enum {
     MICRO_BATCHES = 4,       /* 1 to 8 */
@@ -82,14 +83,6 @@ framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
     return strategy == SL_STRATEGY_CPU_LAYERS && alone ? SL_FRAMEWORK_DDP : own;
 }
 
-/* Whether the framework has no such recomputation: modules are Megatron's, operators FSDP's. */
-static bool
-lacks_recompute(const sl_workload *base)
-{
-    return (base->recompute == SL_RECOMPUTE_MODULES && base->framework != SL_FRAMEWORK_MEGATRON) ||
-           (base->recompute == SL_RECOMPUTE_OPERATORS && !sl_framework_is_fsdp(base->framework));
-}
-
 /* Words of the request that are its framework's own hold where a strategy has that framework. */
 static void
 keep_words(const sl_workload *asked, sl_workload *base)
@@ -128,7 +121,7 @@ set_base(const sl_comparison_ask *ask, sl_strategy strategy, search *s)
     s->open = asked->unknown & (SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE);
     s->base.workload.framework = framework;
     keep_words(&asked->workload, &s->base.workload);
-    if (lacks_recompute(&s->base.workload))
+    if (!sl_recompute_is_of(asked->workload.recompute, framework))
         s->open |= SL_UNKNOWN_RECOMPUTE;
     s->base.plan = (sl_plan){
         .tensor = 1,
