@@ -78,6 +78,9 @@ typedef struct sl_place {
  */
 sl_place sl_sharding_place(const sl_sharding *sharding, uint64_t rank);
 
+/** Whether routed experts go to ranks of their own: dealt out, or cut otherwise. */
+bool sl_sharding_has_routed(const sl_sharding *sharding);
+
 typedef enum sl_group_kind {
     SL_GROUP_TENSOR,
     SL_GROUP_CONTEXT,
@@ -85,6 +88,7 @@ typedef enum sl_group_kind {
     SL_GROUP_REPLICAS, /* hybrid sharding: those with the same part, one of each */
     SL_GROUP_PIPELINE,
     SL_GROUP_EXPERT,
+    SL_GROUP_EXPERT_DATA, /* those that hold the same experts */
     SL_GROUP_KIND_COUNT
 } sl_group_kind;
 

@@ -28,4 +28,11 @@ sl_rounded_up(double x)
     return down < x ? down + 1.0 : down;
 }
 
+/** Bytes that shares of a whole come to, rounded up but for what rounded them. */
+static inline double
+sl_whole_bytes(double bytes)
+{
+    return sl_rounded_up(bytes * (1.0 - 1e-14));
+}
+
 #endif

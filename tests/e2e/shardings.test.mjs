@@ -54,6 +54,10 @@ test('every tensor is held once per replica, on the ranks of one stage', async (
 
 const lora = { method: 'lora', rank: 8, targets: ['q_proj'] };
 const whole = { tensor: 1, sequence: false, data: 4 };
+/** @param {string} framework  over more ranks than divide anything of the model evenly */
+const over24 = (framework, parallelism = {}) => ({ workload: { framework, software: null, global_batch_size: 48 },
+    cluster: { nodes: 3 },
+    parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 24, zero_stage: 3, ...parallelism } });
 const stored = {
     'a table that is padded': { config: { ...gpt2, vocab_size: 2001 } },
     'weights in fp8': { workload: { precision: 'fp8', attention: null, fp8: { primary_weights: true } }, parallelism: whole },
@@ -63,6 +67,10 @@ const stored = {
         parallelism: whole },
     'a frozen base in four bits': { workload: { framework: 'ddp', software: null, adapter: { ...lora, base: 'nf4' } },
         parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 0 } },
+    'one flat unit': over24('fsdp1', { fsdp_unit: 'root' }),
+    'flat units of blocks': over24('fsdp1'),
+    'rows of each tensor': over24('fsdp2'),
+    'each tensor flat': over24('deepspeed'),
 };
 for (const [what, parts] of Object.entries(stored))
     test(`the bytes of a rank are the parameters of the estimate: ${what}`, async () => {
@@ -130,6 +138,21 @@ test('hybrid sharding divides over one kind of group and copies over another', a
     for (const { group, level } of json.communication)
         assert.equal(level, of(group).level, group);
     assert.equal(of('replicas', await answered(hybrid(null))), undefined);
+});
+
+test('experts that are dealt out have groups of those that hold the same', async () => {
+    const dealt = (expert) => ({ config: mixtral, cluster: { nodes: 2 },
+        parallelism: { tensor: 2, pipeline: 1, data: 8, expert, expert_tensor: 1 } });
+    const map = await answered(dealt(4));
+    const alike = map.groups.find(({ kind }) => kind === 'expert_data');
+    assert.deepEqual([alike.size, alike.count, alike.members, alike.starts, alike.level],
+        [4, 4, '0-12:4', '0-3', 'network']);
+    const of = map.tensors.filter(({ name }) => /experts\.[0-9]+\./.test(name));
+    assert.ok(of.length > 0);
+    for (const { name, shards: [{ ranks }] } of of)
+        assert.deepEqual(ranksOf(ranks), [0, 4, 8, 12].map((rank) => rank + ranksOf(ranks)[0]), name);
+    const { groups } = await answered({ parallelism: { expert: 1 } });
+    assert.equal(groups.find(({ kind }) => kind === 'expert_data'), undefined);
 });
 
 test('the distributed optimizer has flat buckets of a chunk, padded', async () => {

@@ -525,6 +525,35 @@ adapters_of_experts_are_divided_as_their_experts_are(void)
     }
     q.plan.expert = 4;
     CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "routed_shards"), 2.0);
+    /* The halves that do not train are as the experts too, in fp32. */
+    q.workload.adapter.method = SL_ADAPTER_LORA_FA;
+    const double frozen = blocks * 8 * (2 * hidden + 2 * hidden + 8 * (2 * hidden + width));
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS),
+                   (16.0 * (all - frozen) + 4.0 * frozen) / 8.0, 1e-8,
+                   "and what is frozen of them");
+}
+
+/* Adafactor has a value for each row and column of both matrices, and of flat parts each value. */
+static void
+adafactor_keeps_rows_and_columns_of_adapters(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_LORA, .rank = 32};
+    sl_question q = cut_question(&all, SL_FRAMEWORK_FSDP2);
+    const double adam = sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS);
+    const double trained = input_in(&q, SL_TERM_ADAPTERS, "parameters");
+    const double shards = input_in(&q, SL_TERM_ADAPTERS, "shards");
+
+    q.workload.optimizer = SL_OPTIMIZER_ADAFACTOR;
+    const double moments = sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS) - 8.0 * trained / shards;
+    CU_ASSERT_TRUE(moments > 0.0);
+    sl_expect_near(adam, 16.0 * trained / shards, 1e-8, "AdamW");
+    /* r (n + m) values have n + m + 2 r rows and columns. */
+    const double matrices = trained / 32.0;
+    CU_ASSERT_TRUE(moments < 4.0 * 1.2 * matrices / shards);
+    CU_ASSERT_TRUE(moments > 4.0 * matrices / shards);
+    q.workload.framework = SL_FRAMEWORK_FSDP1;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS), 12.0 * trained / shards, 1e-8,
+                   "flat parts");
 }
 
 /* Of queries, keys and values and of gate and up; one of them at a time is there again, whole. */
@@ -639,6 +668,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_has_an_adapter_for_each_module),
     SL_CASE(experts_of_a_rank_share_megatrons_adapters),
     SL_CASE(adapters_of_experts_are_divided_as_their_experts_are),
+    SL_CASE(adafactor_keeps_rows_and_columns_of_adapters),
     SL_CASE(what_is_gathered_again_is_not_kept),
     SL_CASE(dropout_leaves_each_matrix_an_input_of_its_own),
     SL_CASE(scales_of_bitsandbytes_stay_whole),

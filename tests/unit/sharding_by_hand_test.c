@@ -417,6 +417,8 @@ groups_partition_the_ranks(void)
         sl_plan plan = drawn_plan(true);
         plan.shard_group = i % 2 == 1 && plan.data % 2 == 0 ? plan.data / 2 : 0;
         const uint64_t shared = plan.shard_group > 0 ? plan.shard_group : plan.data;
+        const uint64_t stage_ranks = sl_plan_world(&plan) / plan.pipeline;
+        const uint64_t experts = (uint64_t)plan.expert * sl_plan_expert_tensor(&plan);
         const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
         const sl_sharding s = sl_sharding_of(&q, (sl_sharding_mode){SL_SHARDING_NONE, 1, false});
         for (uint32_t kind = 0; kind < SL_GROUP_KIND_COUNT; kind++) {
@@ -426,8 +428,10 @@ groups_partition_the_ranks(void)
                  start = sl_rank_set_next(&g.starts, start + 1))
                 for (uint64_t m = 0; m < g.size; m++, seen++) {
                     const sl_place at = sl_sharding_place(&s, start + m * g.stride);
-                    const uint64_t own[] = {at.tensor,        at.context,  at.data % shared,
-                                            at.data / shared, at.pipeline, at.expert};
+                    const uint64_t in_stage = (start + m * g.stride) % stage_ranks;
+                    const uint64_t own[] = {at.tensor,         at.context,  at.data % shared,
+                                            at.data / shared,  at.pipeline, at.expert,
+                                            in_stage / experts};
                     CU_ASSERT_EQUAL(own[kind], m);
                 }
             CU_ASSERT_EQUAL(seen, sl_plan_world(&plan));

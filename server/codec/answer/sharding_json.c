@@ -195,7 +195,8 @@ write_groups(page *p)
     for (uint32_t kind = 0; is_first(p->query) && kind < SL_GROUP_KIND_COUNT; kind++) {
         const sl_rank_groups groups = sl_sharding_groups(p->sharding, (sl_group_kind)kind);
         const sl_rank_set members = {0, 1, groups.size, groups.stride};
-        if (kind == SL_GROUP_REPLICAS && groups.size == 1)
+        if ((kind == SL_GROUP_REPLICAS && groups.size == 1) ||
+            (kind == SL_GROUP_EXPERT_DATA && !sl_sharding_has_routed(p->sharding)))
             continue;
         sl_write_object(p->writer);
         sl_put_text(p->writer, "kind", groups.kind);

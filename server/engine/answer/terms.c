@@ -8,8 +8,9 @@
 static const sl_term_info terms[] = {
     [SL_TERM_PARAMETERS] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
                             "bytes_per_parameter x ((parameters - routed_parameters) / "
-                            "shards + routed_parameters / routed_shards + padding): of each "
-                            "tensor, fully_shard gives the first ranks the whole rows they share",
+                            "shards + routed_parameters / routed_shards + padding): the longest "
+                            "part where fully_shard divides a tensor by whole rows, ZeRO 3 a flat "
+                            "tensor, FSDP 1 a flat unit",
                             "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
                             "FSDP; Rajbhandari 2020"},
     [SL_TERM_WEIGHT_SCALES] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
@@ -34,7 +35,7 @@ static const sl_term_info terms[] = {
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
                           "parameters x (element_bytes + element_bytes + on_device x optimizer "
                           "states) + frozen x element_bytes, each over its shards, "
-                          "routed_parameters of them over routed_shards",
+                          "routed_parameters and routed_frozen of them over routed_shards",
                           "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements x element_bytes: the largest quantised matrix, in forward "

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engine/answer/step_parts.h"
+#include "engine/extremes.h"
 
 /* Of each that is sent: its group, and what says how much of it is exposed. What a term of the step
  * is of alone is that term. */
@@ -44,13 +45,6 @@ sl_step_pair_at(sl_level level)
         .ranks = 2.0, .nodes = nodes, .members_per_node = 2.0 / nodes, .level = level};
 }
 
-/* Widths cut over ranks may leave a fraction; what shares of a whole are rounded by is none. */
-static double
-whole_bytes(double bytes)
-{
-    return ceil(bytes * (1.0 - 1e-15));
-}
-
 void
 sl_step_add_communication(const sl_memory_case *c, const sl_sent_row *row, sl_time *out)
 {
@@ -61,7 +55,7 @@ sl_step_add_communication(const sl_memory_case *c, const sl_sent_row *row, sl_ti
         .group = kind_of(row->what)->group,
         .collective = row->kind,
         .level = sl_level_name(row->over.level),
-        .bytes_per_step = whole_bytes(row->bytes),
+        .bytes_per_step = sl_whole_bytes(row->bytes),
         .seconds = row->seconds,
         .exposed_s = row->exposed_s,
         .what = row->what,

@@ -43,7 +43,7 @@ next_term(terms *to, sl_term_id id, double bytes)
 {
     sl_term *term = to->next++;
     term->id = id;
-    term->value = sl_rounded_up(bytes);
+    term->value = sl_whole_bytes(bytes);
     term->input_count = 0;
     to->bytes += term->value;
     return term;
@@ -174,6 +174,7 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
                  {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
                  {"shards", shards->optimizer.dense},
                  {"routed_parameters", b->elements->routed_adapters},
+                 {"routed_frozen", b->elements->routed_frozen_adapters},
                  {"routed_shards", shards->optimizer.routed},
                  {"on_device", 1.0 - sl_states_away(c->workload)});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)

@@ -248,7 +248,8 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
     const double r = adapter->rank, n = of->inputs, m = of->outputs;
     const double least = fmin(n, m), bases = r > 0.0 ? ceil(least / r) : 0.0;
     double block = 0.0;
-    part lora = {.count.trained = r * (of->half_inputs + of->half_outputs),
+    part lora = {.count = {.trained = r * (of->half_inputs + of->half_outputs),
+                           .factored = 2.0 * r + of->half_inputs + of->half_outputs},
                  .keeps_input = of->leads,
                  .row_floats = of->leads ? r : 0.0};
 
@@ -257,21 +258,26 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
     case SL_ADAPTER_RSLORA:
         return lora;
     case SL_ADAPTER_LORA_FA:
-        lora.count =
-            (sl_adapter_count){.trained = r * of->half_outputs, .frozen = r * of->half_inputs};
+        lora.count = (sl_adapter_count){.trained = r * of->half_outputs,
+                                        .factored = r + of->half_outputs,
+                                        .frozen = r * of->half_inputs};
         return lora;
     case SL_ADAPTER_DORA:
         lora.count.trained += m;
+        lora.count.factored += m;
         lora.count.largest_temporary = 4.0 * n * m + n * n;
         lora.row_floats += m;
         lora.row_elements = m;
         return lora;
     case SL_ADAPTER_ADALORA:
         lora.count.trained += r;
+        lora.count.factored += 2.0 * r; /* a matrix of one column */
         lora.weight_floats = r * n;
         return lora;
     case SL_ADAPTER_LOHA:
-        return (part){{.trained = 2.0 * r * (n + m), .largest_temporary = 3.0 * n * m},
+        return (part){{.trained = 2.0 * r * (n + m),
+                       .factored = 2.0 * (2.0 * r + n + m),
+                       .largest_temporary = 3.0 * n * m},
                       .keeps_input = true,
                       .weight_floats = n * m};
     case SL_ADAPTER_LOKR:
@@ -314,13 +320,15 @@ sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_
     const sl_adapter *adapter = slice->adapter;
 
     if (adapter->method == SL_ADAPTER_LN_TUNING && tensor->component == SL_COMPONENT_NORMS)
-        return (sl_adapter_count){.trained = sl_slice_elements(slice, tensor)};
+        return (sl_adapter_count){.trained = sl_slice_elements(slice, tensor),
+                                  .factored = sl_slice_elements(slice, tensor)};
     if (!sl_adapter_targets(adapter, tensor))
         return (sl_adapter_count){0};
 
     const matrix of = matrix_of(slice, kind, tensor);
     sl_adapter_count count = part_of(adapter, &of, closes_mlp(tensor)).count;
 
+    count.factored = of.copies * (count.factored > 0.0 ? count.factored : count.trained);
     count.trained *= of.copies;
     count.frozen *= of.copies;
     return count;

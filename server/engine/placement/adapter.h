@@ -23,8 +23,9 @@ bool sl_adapter_targets(const sl_adapter *adapter, const sl_tensor *tensor);
 /** Parameters of adapters on one rank [count]. */
 typedef struct sl_adapter_count {
     double trained;
-    double frozen; /* beside them, of no use to the optimizer */
-    double shared; /* frozen, one copy for all layers: as large as the largest matrix needs */
+    double factored; /* rows and columns of its matrices, where those are rank r, else all of it */
+    double frozen;   /* beside them, of no use to the optimizer */
+    double shared;   /* frozen, one copy for all layers: as large as the largest matrix needs */
     double largest_temporary; /* elements made of one matrix's weights and let go at once */
 } sl_adapter_count;
 

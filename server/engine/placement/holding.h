@@ -31,7 +31,8 @@ typedef struct sl_holdings {
 } sl_holdings;
 
 /** The part that goes by how states are sharded; all else is the same of any plan that is cut
- * alike. */
+ * alike. Where parameters are divided, the fullest rank has of fully_shard the whole rows of each
+ * tensor, of ZeRO 3 equal parts of each flat tensor, of FSDP 1 of each unit laid flat. */
 void sl_hold_shards(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
                     const sl_slice *slice, const sl_kind_price *prices, sl_holdings *out);
 

@@ -235,24 +235,35 @@ sl_rank_groups
 sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
 {
     static const char *const names[] = {
-        [SL_GROUP_TENSOR] = "tensor",     [SL_GROUP_CONTEXT] = "context",
-        [SL_GROUP_DATA] = "data",         [SL_GROUP_REPLICAS] = "replicas",
-        [SL_GROUP_PIPELINE] = "pipeline", [SL_GROUP_EXPERT] = "expert",
+        [SL_GROUP_TENSOR] = "tensor",
+        [SL_GROUP_CONTEXT] = "context",
+        [SL_GROUP_DATA] = "data",
+        [SL_GROUP_REPLICAS] = "replicas",
+        [SL_GROUP_PIPELINE] = "pipeline",
+        [SL_GROUP_EXPERT] = "expert",
+        [SL_GROUP_EXPERT_DATA] = "expert_data",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_GROUP_KIND_COUNT, "a name for each kind");
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
     const uint64_t shared = plan->shard_group > 0 ? plan->shard_group : plan->data;
-    const uint64_t sizes[] = {
-        t, plan->context, shared, plan->data / shared, plan->pipeline, plan->expert};
+    const uint64_t apart_experts = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
+    const uint64_t sizes[] = {t,
+                              plan->context,
+                              shared,
+                              plan->data / shared,
+                              plan->pipeline,
+                              plan->expert,
+                              t * sl_sharding_replicas(sharding) / apart_experts};
     const sl_strides apart = sl_ranks_strides(plan);
     const uint64_t strides[] = {1,
                                 apart.context,
                                 apart.data,
                                 apart.data * shared,
                                 apart.pipeline,
-                                sl_plan_expert_tensor(plan)};
+                                sl_plan_expert_tensor(plan),
+                                apart_experts};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);
     const uint64_t size = sizes[kind];

@@ -11,11 +11,8 @@ sl_slice sl_sharding_slice(const sl_sharding *sharding);
 /** Ranks of a stage that share tensors: data x context [count]. */
 uint64_t sl_sharding_replicas(const sl_sharding *sharding);
 
-/** Whether tensors of routed experts go to ranks of their own: dealt out, or cut otherwise. */
+/** Whether a tensor is of routed experts on ranks of their own. */
 bool sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor);
-
-/** The same of a model that has any. */
-bool sl_sharding_has_routed(const sl_sharding *sharding);
 
 /** Ranks that a cut tensor is cut over: tensor, or expert_tensor. */
 uint32_t sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed);

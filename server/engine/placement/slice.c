@@ -265,6 +265,14 @@ sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double r
     return elements > 0.0 ? ceil(rows / ranks) * (elements / rows) : 0.0;
 }
 
+double
+sl_slice_flat_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks)
+{
+    const double tensors = tensor->experts == 0 ? 1.0 : tensor->experts / slice->expert;
+
+    return tensors * ceil(sl_slice_elements(slice, tensor) / tensors / ranks);
+}
+
 bool
 sl_slice_may_be_low(const sl_operator *op)
 {

@@ -97,6 +97,13 @@ uint32_t sl_slice_shard_axis(const sl_tensor *tensor, uint64_t expert_ranks, uin
  */
 double sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks);
 
+/**
+ * ... under ZeRO 3, which lays a tensor flat and pads it to equal parts: ceil(elements / ranks), of
+ * each expert's own.
+ * Source: DeepSpeed runtime/zero/partition_parameters.py (_aligned_size).
+ */
+double sl_slice_flat_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks);
+
 /** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the
  * rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);

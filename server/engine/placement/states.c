@@ -25,7 +25,9 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
         sum.routed_adapters += layers * prices[k].adapter_routed;
+        sum.factored_adapters += layers * prices[k].adapter_factored;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
+        sum.routed_frozen_adapters += layers * prices[k].adapter_routed_frozen;
         shared = sl_larger(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
         sum.routed_factored += layers * prices[k].routed_factored;
@@ -50,7 +52,9 @@ sl_states_part(const sl_elements *elements, double share)
         .low = share * elements->low,
         .adapters = share * elements->adapters,
         .routed_adapters = share * elements->routed_adapters,
+        .factored_adapters = share * elements->factored_adapters,
         .frozen_adapters = share * elements->frozen_adapters,
+        .routed_frozen_adapters = share * elements->routed_frozen_adapters,
         .factored = share * elements->factored,
         .routed_matrices = share * elements->routed_matrices,
         .routed_low = share * elements->routed_low,
@@ -330,7 +334,7 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
     const sl_elements own = {.all = elements->adapters,
                              .routed = elements->routed_adapters,
                              .matrices = elements->adapters,
-                             .factored = elements->adapters};
+                             .factored = elements->factored_adapters};
     /* Megatron's modules are made in the precision of the model and train like the rest of it;
      * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
     if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
@@ -346,7 +350,8 @@ sl_states_trained(const sl_workload *workload, const sl_plan *plan, const sl_ele
         .parameter_bytes = each,
         .gradient_bytes = each,
         .optimizer_bytes =
-            optimizer_bytes(workload->optimizer, false, &own) * (quantized ? 1.0 : each / 4.0),
+            optimizer_bytes(workload->optimizer, sl_states_steps_flat(workload, plan), &own) *
+            (quantized ? 1.0 : each / 4.0),
     };
     override_states(&workload->layout, layout);
     return own;
@@ -370,12 +375,14 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
     const bool sent = stays < 1.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
     sl_layout layout;
     const sl_elements own = sl_states_trained(workload, plan, elements, &layout);
+    const sl_elements frozen = {.all = elements->frozen_adapters,
+                                .routed = elements->routed_frozen_adapters};
 
     const double gradients =
         sent ? 0.0 : layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients);
 
     return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
-                                     elements->frozen_adapters / shards->parameters.dense) +
+                                     sl_states_at_rest(&frozen, &shards->parameters)) +
            gradients +
            stays * (layout.master_bytes + layout.optimizer_bytes) *
                sl_states_at_rest(&own, &shards->optimizer);

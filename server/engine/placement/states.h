@@ -12,13 +12,15 @@ typedef struct sl_elements {
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
     double low;      /* of those, what low precisions quantise */
     double adapters; /* beside them, what trains of a frozen model */
-    double routed_adapters; /* ... beside routed experts */
-    double frozen_adapters; /* ... and what adapters have that does not */
+    double routed_adapters;        /* ... beside routed experts */
+    double factored_adapters;      /* ... and of all of it Adafactor's moments */
+    double frozen_adapters;        /* ... and what adapters have that does not */
+    double routed_frozen_adapters; /* ... of that beside routed experts */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
     double routed_low;      /* ... and of what low precisions quantise */
     double routed_factored; /* ... and of Adafactor's moments */
-    /* What the fullest rank has beyond an even part, where each tensor is divided by whole rows: */
+    /* What the fullest rank has beyond an even part (sl_hold_shards): */
     double padding;        /* of parameters that are no routed experts ... */
     double routed_padding; /* ... and of those */
 } sl_elements;
@@ -105,7 +107,8 @@ typedef struct sl_degree {
 /**
  * As gathered and reduced over the ranks of `degree`: each sends as much as the fullest holds, the
  * others empty rows. Matrices grow as all do; nothing without padding.
- * Source: fully_shard, _fsdp_param.py (_init_sharded_param pads to the size of the first chunk).
+ * Source: fully_shard, _fsdp_param.py (_init_sharded_param pads to the size of the first chunk);
+ * FSDP 1, _flat_param.py (_get_padded_sharded_size).
  */
 sl_elements sl_states_sent(const sl_elements *elements, const sl_degree *degree);
 

@@ -47,7 +47,9 @@ typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
     double adapter_elements;       /* beside them: what trains of a frozen model */
     double adapter_routed;         /* ... of it what is beside routed experts */
+    double adapter_factored;       /* ... and of all of it Adafactor's moments */
     double adapter_frozen;         /* ... and what adapters have that does not */
+    double adapter_routed_frozen;  /* ... of that what is beside routed experts */
     double adapter_shared;         /* ... one copy of it for all layers */
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */

@@ -55,7 +55,9 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
         const sl_adapter_count adapters = sl_adapter_of_tensor(slice, kind, tensor);
         out->adapter_elements += adapters.trained;
         out->adapter_routed += sl_slice_is_routed(tensor) ? adapters.trained : 0.0;
+        out->adapter_factored += adapters.factored;
         out->adapter_frozen += adapters.frozen;
+        out->adapter_routed_frozen += sl_slice_is_routed(tensor) ? adapters.frozen : 0.0;
         out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
         out->largest_gradient_bytes =
             fmax(out->largest_gradient_bytes,
@@ -208,7 +210,9 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
         out->core_bytes += sl_slice_core_bytes(slice, op);
         out->operand_bytes += operands_of(slice, op);
         if (sl_adapter_on(slice->adapter)) {
-            out->adapter_elements += sl_adapter_of_operator(slice, op);
+            const double tokens = sl_adapter_of_operator(slice, op);
+            out->adapter_elements += tokens;
+            out->adapter_factored += tokens;
             out->foreign_bytes =
                 fmax(out->foreign_bytes, sl_adapter_regathered_bytes(slice, kind, op));
         }
