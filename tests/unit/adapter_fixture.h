@@ -2,7 +2,10 @@
 #ifndef SL_TESTS_ADAPTER_FIXTURE_H
 #define SL_TESTS_ADAPTER_FIXTURE_H
 
+#include <string.h>
+
 #include "engine_fixture.h"
+#include "harness.h"
 
 #define ON_Q_AND_V .target_count = 2, .targets = {"q_proj", "v_proj"}
 
@@ -41,5 +44,19 @@ llama_question(const sl_adapter *adapter)
 
 static const sl_adapter lora = {.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_V};
 static const double LORA_TRAINED = 9175040.0;
+
+/* Of the only rank: an input of the term of adapters, or of activations. */
+static inline double
+input_in(const sl_question *q, sl_term_id id, const char *name)
+{
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
+
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        for (uint32_t i = 0; rank->terms[t].id == id && i < rank->terms[t].input_count; i++)
+            if (strcmp(rank->terms[t].inputs[i].name, name) == 0)
+                return rank->terms[t].inputs[i].value;
+    CU_FAIL("the term has such an input");
+    return 0.0;
+}
 
 #endif
