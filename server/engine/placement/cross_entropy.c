@@ -119,13 +119,17 @@ sl_entropy_of(const sl_model *model, const sl_software *software, const sl_workl
 
     const double element_bytes = sl_precision_kept_bytes(workload->precision);
     const bool casts = moved[alike].casts;
+    const sl_capping cap = sl_slice_capping(element_bytes);
+    const double capped = model->logits_capped && !workload->compile ? 1.0 : 0.0;
 
     return (sl_entropy){
         .kernels = kernels,
         .copies = whole ? tensor : 1.0,
         .forward_bytes = bytes_at(moved[alike].forward, casts, element_bytes) +
                          software->metrics_entropies *
-                             bytes_at(moved[SL_ENTROPY_OPERATORS].forward, true, element_bytes),
-        .backward_bytes = bytes_at(moved[alike].backward, casts, element_bytes),
+                             bytes_at(moved[SL_ENTROPY_OPERATORS].forward, true, element_bytes) +
+                         capped * cap.forward_bytes,
+        .backward_bytes =
+            bytes_at(moved[alike].backward, casts, element_bytes) + capped * cap.backward_bytes,
     };
 }

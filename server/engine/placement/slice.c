@@ -500,15 +500,19 @@ norm_saved_bytes(const sl_slice *slice, const sl_operator *op)
     return values * (4.0 + (cast ? stream : 4.0));
 }
 
-/* Autocast casts what a norm gave for each product that reads it, which keeps its own copy. */
+bool
+sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op)
+{
+    return slice->stream_bytes > slice->element_bytes && op->cut == SL_CUT_COLUMN &&
+           op->experts == 0;
+}
+
+/* Each of them keeps its own copy of what is cast. */
 static double
 product_saved_bytes(const sl_slice *slice, const sl_operator *op, bool copied)
 {
     const double e = copied ? slice->operand_bytes : slice->element_bytes;
-    const double casts =
-        slice->stream_bytes > slice->element_bytes && op->cut == SL_CUT_COLUMN && op->experts == 0
-            ? sl_slice_products(slice, op)
-            : 1.0;
+    const double casts = sl_slice_casts_inputs(slice, op) ? sl_slice_products(slice, op) : 1.0;
 
     if (op->shares_input && !copied)
         return 0.0;

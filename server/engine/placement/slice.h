@@ -140,6 +140,22 @@ double sl_slice_experts(const sl_slice *slice, const sl_operator *op);
 double sl_slice_inputs(const sl_slice *slice, const sl_operator *op);
 double sl_slice_outputs(const sl_slice *slice, const sl_operator *op);
 
+/** Bytes of a value that eager code bounds, b tanh(x / b), read and written. */
+typedef struct sl_capping {
+    double forward_bytes, backward_bytes;
+} sl_capping;
+
+/** A quotient, the tanh, a product; back a product, the tanh's gradient from its output, a quotient:
+ * 2 + 2 + 2 values, 2 + 3 + 2. Source: transformers modeling_gemma2.py. */
+static inline sl_capping
+sl_slice_capping(double element_bytes)
+{
+    return (sl_capping){6.0 * element_bytes, 7.0 * element_bytes};
+}
+
+/** Whether autocast casts the input of a product, which a norm gave in fp32. */
+bool sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op);
+
 /**
  * Bytes an operator keeps from forward to backward for one micro-batch on this rank.
  * The rule: what autograd saves, counted at the operator that saves it (a product its input, a norm

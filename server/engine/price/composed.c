@@ -59,6 +59,17 @@ composed_of(const sl_slice *slice, const sl_operator *op)
     return (issued){1.0, 1.0};
 }
 
+/* Autocast casts the weight of each product, and what a norm gave it; backward casts both gradients
+ * back. */
+static double
+casts_of(const sl_slice *slice, const sl_operator *op)
+{
+    const bool casts = op->kind == SL_OPERATOR_MATMUL && slice->stream_bytes > slice->element_bytes;
+    const double each = sl_slice_casts_inputs(slice, op) ? 2.0 : 1.0;
+
+    return casts ? each * sl_slice_products(slice, op) : 0.0;
+}
+
 /* Modules of PyTorch that one of our operators stands for, each of which DeepSpeed's ZeRO 3 hangs
  * its hooks on, there and back: linear layers, norms, activations, and in transformers' models what
  * holds them, a block and its attention with the core, an MLP with its activation.
@@ -137,11 +148,12 @@ sl_price_count_issued(sl_pricing *p, const sl_operator *op, double forward_s, do
         op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
     const double drops = unfused && slice->dropout ? 1.0 : 0.0;
     const double products = sl_slice_products(slice, op);
+    const double casts = casts_of(slice, op);
     const issued composed = composed_of(slice, op);
-    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
+    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward) + casts;
     const double backward = unfused ? 5.0 + drops
                             : op->kind == SL_OPERATOR_MATMUL
-                                ? (frozen ? products : 2.0 * products) + products - 1.0
+                                ? (frozen ? products : 2.0 * products) + products - 1.0 + casts
                                 : composed.backward;
 
     const double hooks = slice->module_operators * modules_of(slice, op);

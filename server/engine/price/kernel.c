@@ -302,9 +302,14 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
                                                       : into_scores_s + 3.0 * out_of_scores_s;
 
     const double bias_bytes = 6.0 * width_ratio; /* scores and bias read, their sum written */
+    const sl_capping cap = sl_slice_capping(slice->element_bytes);
+    const double cap_bytes = pass == SL_PASS_FORWARD ? cap.forward_bytes : cap.backward_bytes;
 
     return products_s +
            sl_kernel_memory_s(slice, scores * score_bytes, slice->streaming.softmax_ratio) +
+           (op->capped && slice->eager
+                ? sl_kernel_memory_s(slice, scores * cap_bytes, slice->streaming.residual_ratio)
+                : 0.0) +
            (op->biased
                 ? sl_kernel_memory_s(slice, scores * bias_bytes, slice->streaming.residual_ratio)
                 : 0.0) +

@@ -18,6 +18,16 @@ typedef struct sl_pricing {
     double experts_backward_issue_s; /* ... and what its host takes in backward */
 } sl_pricing;
 
+/** Of the memory's bandwidth, what plain streaming kernels reach: A100 and H100 tables. */
+static const double sl_copy_ratio = 0.85;
+
+/** A product, or one for each expert: forward, both gradients, what casts its operands and adds up its
+ * gradients, and where it opens or closes a tensor-parallel region. */
+void sl_price_multiply(const sl_pricing *p, const sl_operator *op);
+
+/** To add one micro-batch's gradients of so many weights to the others'. */
+double sl_price_accumulate_s(const sl_slice *slice, double weights);
+
 /** Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
 void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT],
                           sl_collective kind, double bytes, double cover_s);

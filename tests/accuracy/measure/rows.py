@@ -135,23 +135,23 @@ def memory_rows(runs):
                          "measured_unit": "bytes", "measured_peak_gib": round(value / 2**30, 3)}
 
 
+def words_of(run):
+    """Of the model, what shapes do not say."""
+    words = ["resid_pdrop 0.1, the configuration's own"] if run.get("model_type") == "gpt2" else []
+    return words + (["2-class head"] if "Classification" in run.get("class", "") else [])
+
+
 def notes_of(run):
-    notes = []
-    if run.get("framework", "").startswith("fsdp"):
-        notes.append("rank 0 of a process group whose others do not exist")
-    if run.get("model_type") == "gpt2":
-        notes.append("resid_pdrop 0.1, the configuration's own")
-    if "Classification" in run.get("class", ""):
-        notes.append("2-class head")
-    return "; ".join(notes)
+    alone = run.get("framework", "").startswith("fsdp")
+    return "; ".join((["rank 0 of a process group whose others do not exist"] if alone else []) + words_of(run))
 
 
-def flags_of(settings):
+def flags_of(run, settings):
     """What steps have no columns for."""
     flags = ["compile"] if settings["compile"] == "1" else []
     if settings["peft"]:
-        flags += ["peft=" + settings["peft"].replace(" ", "_"), f"lora_rank={settings['lora_rank']}"]
-    return "|".join(flags)
+        flags += ["peft=" + settings["peft"], f"lora_rank={settings['lora_rank']}"]
+    return "|".join(flags + words_of(run)).replace(" ", "_")
 
 
 def step_rows(runs):
@@ -171,7 +171,7 @@ def step_rows(runs):
             "global_batch_sequences": run["micro_batch"] * run.get("accumulation", 1),
             "micro_batch": run["micro_batch"], "recompute": s["recompute"],
             "precision": s["precision_layout"], "optimizer": s["optimizer"],
-            "flash_attention": int(s["attention"] == "SDPA"), "flags": flags_of(s),
+            "flash_attention": int(s["attention"] == "SDPA"), "flags": flags_of(run, s),
             "measured_step_s": round(run["step_s"], 5), "scored": 1, "completeness": "full",
             "notes": f"{run['sm_mhz']} MHz, {run['watts']} W"}
 
