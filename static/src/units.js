@@ -20,6 +20,9 @@ const FACTORS = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
 /** From here on a difference reads better as a factor. */
 const FROM_FACTOR = 3;
 
+/** So does a fall to less than a hundredth: a share would soon round to all of it. */
+const FROM_SHARE = 100;
+
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
 /** @typedef {(value: number) => string} Digits  of a number, without its unit */
@@ -69,7 +72,8 @@ export const roundText = (text) => text.replace(/\.0+(?= |$)|(?<=\.\d+)0+(?= |$)
 export function gigabytes(bytes, unit) {
     const value = bytes / UNIT_BYTES[unit];
     const size = Math.abs(value);
-    const text = size >= 99.95 ? GROUPED.format(Math.round(size)) : size.toFixed(size !== 0 && size < 0.1 ? 2 : 1);
+    const text = size >= 99.95 ? GROUPED.format(Math.round(size))
+        : size === 0 || size >= 0.1 ? size.toFixed(1) : size < 0.005 ? "<0.01" : size.toFixed(2);
     return value < 0 ? `−${text}` : text;
 }
 
@@ -131,6 +135,7 @@ export const LEAST_CHANGE = 0.0005;
 /** A signed difference against a base, "same" where it is noise. @param {number} now @param {number} before */
 export function change(now, before) {
     if (now / before >= FROM_FACTOR) return `×${digits(now / before)}`;
+    if (now > 0 && before / now >= FROM_SHARE) return `÷${digits(before / now)}`;
     const ratio = now / before - 1;
     if (Math.abs(ratio) < LEAST_CHANGE) return "same";
     const share = Math.abs(ratio * 100);

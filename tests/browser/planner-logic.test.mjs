@@ -15,7 +15,7 @@ import { cutsNear, movesOf, nextPart, sizesThatDivide } from '../../static/src/p
 import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
-import { borneOut, change, count, grouped, inUnit, ofAnySize, percent, roundText, scaled, seconds } from '../../static/src/units.js';
+import { borneOut, change, count, gigabytes, grouped, inUnit, ofAnySize, percent, roundText, scaled, seconds } from '../../static/src/units.js';
 import { fitText } from '../../static/src/widgets/fit.js';
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { many, memberWords } from '../../static/src/words.js';
@@ -109,6 +109,11 @@ describe('units', () => {
 
     it('of a change are a share, a factor, or none where it is noise', () => {
         assert.deepEqual([1, 1.0004, 1.001, 0.9, 2.2469, 3].map((now) => change(now, 1)), ['same', 'same', '+0.1 %', '−10.0 %', '+125 %', '×3.00']);
+        assert.deepEqual([99.9, 8, 0.4882812, 0].map((now) => change(now, 1000)), ['−90.0 %', '÷125', '÷2,048', '−100 %'], 'not all of it is gone until it is');
+    });
+
+    it('of memory say that it is little, not nothing', () => {
+        assert.deepEqual([0, 1, 5.3e6, 5.4e6, 1e8, 1.1e8, 1.5e11].map((bytes) => gigabytes(bytes, 'GiB')), ['0.0', '<0.01', '<0.01', '0.01', '0.09', '0.1', '140']);
     });
 });
 

@@ -453,6 +453,16 @@ describe('the sharding map', () => {
         });
     });
 
+    it('frames the chosen device at the edge of the map on all sides', async () => {
+        await withStep(async (page) => {
+            await page.getByTestId('map').click({ position: { x: 15, y: 30 } });
+            await page.getByText('Rank 0: node 0').waitFor();
+            await drawn(page);
+            assert.notDeepEqual(await pixel(page, 'map-lit', { x: 2, y: 30 }), [0, 0, 0], 'on the left, where the map ends');
+            assert.deepEqual(await pixel(page, 'map-lit', { x: 6, y: 30 }), [0, 0, 0], 'its colour stays');
+        });
+    });
+
     it('lists what a device holds, page after page, as the service does', async () => {
         await withStep(async (page, { request }) => {
             await page.getByTestId('map').click({ position: { x: 45, y: 25 } });

@@ -98,7 +98,7 @@ function Columns({ answer }) {
         <//>
         ${left.size > 0 ? html`
             <div class="hint muted" data-testid="not-possible">Not possible here:
-                <ul class="notes">${[...left].map(([why, names]) => html`<li key=${why}>${names.join(", ")}: ${readable(why)}</li>`)}</ul></div>` : null}
+                <ul class="notes">${[...left].map(([why, names]) => html`<li key=${why}>${names.join("; ")}: ${readable(why)}</li>`)}</ul></div>` : null}
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`

@@ -49,7 +49,7 @@ export function Empty() {
             <${Combine} />
             <dl class="lessons">
                 <div><dt>One verdict</dt><dd>Fits or not, by how many bytes, on which rank, and the cheapest change that helps.</dd></div>
-                <div><dt>Legal values only</dt><dd>Each control offers what the model, the cluster and the other controls allow.</dd></div>
+                <div><dt>Legal values only</dt><dd>Controls offer what the model, the cluster and each other allow.</dd></div>
                 <div><dt>Every number explains itself</dt><dd>Click it for the formula, its inputs and the source. Press <kbd>e</kbd> for all at once.</dd></div>
             </dl>
         </section>`;

@@ -45,17 +45,12 @@ function describe({ change: patch, what: matters, with: beside }) {
 
 /** @param {{fix: Api.Fix, estimate: Api.Estimate, what: string, settles: string}} props */
 function Fix({ fix, estimate, what, settles }) {
-    const effects = [];
     const [tone, , words] = fitOf(fix);
-    if (typeof fix.memory_bytes === "number") {
-        effects.push(memorySize(fix.memory_bytes));
-    }
-    if (fix.numerics_differ) {
-        effects.push("other numerics");
-    }
-    if (typeof fix.step_s === "number") {
-        effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
-    }
+    const effects = [
+        typeof fix.memory_bytes === "number" && memorySize(fix.memory_bytes),
+        fix.numerics_differ && "other numerics",
+        typeof fix.step_s === "number" && `${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`,
+    ].filter(Boolean);
     return html`
         <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
             <b>${what}</b>
@@ -93,7 +88,7 @@ function Refusal({ problem }) {
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
                             : html`<code>${item.pointer}</code>`}: ${key ? atField(item, key).detail : item.detail}
-                        ${mends.length > 0 ? html`<span class="try"><${Use} name=${key} mends=${mends} /></span>` : null}
+                        ${mends.length > 0 ? html`. <span class="try"><${Use} name=${key} mends=${mends} /></span>` : null}
                     </li>`;
             })}</ul>` : null}`;
 }

@@ -14,7 +14,7 @@ import { followPlan, moves, outcomes } from "./state.js";
 /** @typedef {{estimate: Api.Estimate, now: Api.Estimate}} Both */
 
 /** Fewer are written as none. */
-const LEAST_BYTES = 5e6;
+const LEAST_BYTES = 6e6;
 
 /** Of cuts that would be possible. */
 const MOST_CUTS = 4;

@@ -84,11 +84,14 @@ export function paintCells(context, cells, places, alike, faces) {
     context.textAlign = "left";
 }
 
-/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number} at @param {number} line  its width, below 0 within the cell */
+/** Never beyond the edge of the map. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number} at @param {number} line  its width, below 0 within the cell */
 function outline(context, cells, at, line) {
-    const side = cells.cell - cells.space;
+    const end = cells.cell - cells.space + line / 2;
+    const [x, y] = [cells.x[at], cells.y[at]];
+    const left = Math.max(x - line / 2, line / 2);
+    const top = Math.max(y - line / 2, line / 2);
     context.lineWidth = Math.abs(line);
-    context.strokeRect(cells.x[at] - line / 2, cells.y[at] - line / 2, side + line, side + line);
+    context.strokeRect(left, top, x + end - left, y + end - top);
 }
 
 /** From member to member, past the letters of the cells. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number[]} members */

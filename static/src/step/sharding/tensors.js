@@ -39,7 +39,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
 function Units({ units }) {
     const caption = names.says.units;
     return units.length === 0 ? null : html`
-        <${Plain} tight cards label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
+        <${Plain} tight label=${caption} caption=${caption} testid="units" columns=${["Unit", "#Elements", "#From", "#Held"]}
             rows=${units.map(({ name, elements, shards }) => [html`<${Name} of=${name} />`, exact(elements), exact(shards[0].offset),
                 exact(heldOf(shards))])} />`;
 }

@@ -54,7 +54,7 @@ function Legend() {
     if (by === "fill") {
         return html`<p class="key">At ${seconds(at_s.value)}: <${Help} of="fill" /></p>`;
     }
-    if (size > MOST_TONES) return html`<p class="key">${by} rank 0 is the palest, ${size - 1} the strongest</p>`;
+    if (size > MOST_TONES) return html`<p class="key">${by} rank 0 is the faintest, ${size - 1} the strongest</p>`;
     return html`
         <ul class="key" aria-label="Ranks of the axis">${Array.from({ length: size }, (_, value) => html`
             <li key=${value}><${Swatch} ...${axisFace(value, size)} />${by} ${value}</li>`)}</ul>`;

@@ -233,7 +233,7 @@ function paintStairs(context, { timeline, layout, view, stage, unit, kept }) {
     context.restore();
     context.fillStyle = colour("muted");
     context.font = FONT;
-    context.fillText(`${kept}, stage ${stage}, ${unit}`, left, top - 5);
+    context.fillText(`${kept}, stage ${stage}, ${unit}`, left + 4, top - 5);
     context.textAlign = "right";
     for (const tick of ticks(most / UNIT_BYTES[unit], 3)) {
         context.fillText(exact(tick), left - 6, y(tick * UNIT_BYTES[unit]) + 3);
