@@ -159,6 +159,7 @@ describe('miniatures', () => {
             await open(page, 'cache');
             assert.deepEqual(await page.locator('tr[data-bytes]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.bytes))),
                 [131072, 262144, 327680, 524288, 70272, 16384]);
+            assert.match(await seen(page.locator('tr[data-bytes] td').last()), /^8\.31\sMiB$/, 'states of a sequence are told where there are any');
         });
     });
 
