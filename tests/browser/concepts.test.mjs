@@ -158,7 +158,8 @@ describe('miniatures', () => {
             assert.equal(await page.locator('.concepts tbody tr', { hasText: 'Fullest during' }).count(), 0, 'nobody can say it of any');
             await open(page, 'cache');
             assert.deepEqual(await page.locator('tr[data-bytes]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.bytes))),
-                [131072, 262144, 327680, 524288, 70272]);
+                [131072, 262144, 327680, 524288, 70272, 16384]);
+            assert.match(await seen(page.locator('tr[data-bytes] td').last()), /^8\.31\sMiB$/, 'states of a sequence are told where there are any');
         });
     });
 
@@ -198,7 +199,7 @@ describe('between the planner and the concepts', () => {
         await page.getByRole('link', { name: 'Concepts' }).click();
         await open(page, 'recompute');
         const { request, answer } = await answering(tab, () =>
-            page.getByRole('button', { name: 'Plan with this: Full, in your plan' }).click());
+            page.getByRole('button', { name: 'Plan it: Full, in your plan' }).click());
         assert.equal(request.workload.recompute, 'full');
         assert.equal(request.cluster.nodes, 1);
         assert.ok(answer.time.terms.find(({ name }) => name === 'recompute').seconds > 0);

@@ -1,6 +1,6 @@
 /**
  * What the miniatures ask the service: a base that a variant changes. The same change, put on the
- * reader's own plan, is what "Plan with this" does.
+ * reader's own plan, is what "Plan it" does.
  *
  * @typedef {Object} Variant
  * @property {string} label

@@ -35,8 +35,8 @@ function Foot({ list }) {
     const whose = hasModel(plan.value) ? "your plan" : "an example";
     return html`
         <tfoot><tr><th scope="row" class="muted">In ${whose}</th>${list.map((shown) => html`
-            <td key=${shown.label} class="n"><button type="button" aria-label="Plan with this: ${shown.label}, in ${whose}"
-                onClick=${() => open(shown)}>Plan with this</button></td>`)}</tr></tfoot>`;
+            <td key=${shown.label} class="n"><button type="button" aria-label="Plan it: ${shown.label}, in ${whose}"
+                onClick=${() => open(shown)}>Plan it</button></td>`)}</tr></tfoot>`;
 }
 
 /** @param {{label: string, head: any, list: Shown[], figures: string[], first?: Line[]}} props  first: what stands above the figures */

@@ -100,7 +100,7 @@ function paint(context, hosts, { across, down, x, y, labels }, left) {
     hosts.forEach(({ name, state }, place) => {
         const { tone, hatched, letter } = LOOKS[state];
         const out = left.has(name);
-        context.fillStyle = out && !lettered ? colour("text") : brush({ tone, hatched });
+        context.fillStyle = out && !lettered ? colour("text") : brush({ tone, hatched: hatched && lettered });
         context.fillRect(x[place], y[place], across - gap, down - gap);
         if (!lettered || (letter === "" && !out)) return;
         context.strokeStyle = colour("text");

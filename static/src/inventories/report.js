@@ -13,10 +13,11 @@ import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { labelOf, MOST_NAMES, named } from "./words.js";
+import { labelOf, named } from "./words.js";
 
 const MOST_ROWS = 200;
 const MOST_POOLS = 20;
+const MOST_REASONS = 3;
 
 /** Without these no plan can be made, or only on what is assumed. */
 const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_count", "nic_bytes_per_s"];
@@ -60,7 +61,7 @@ function Pools({ pools, files }) {
             rows=${pools.map(({ name, accelerator, nodes, accelerators: count, hosts, groups }) => [name,
                 accelerator === null ? html`<span class="bad">not settled</span>` : partName(accelerator), exact(nodes), exact(count), named(hosts),
                 named(groups.filter(({ state }) => state === "drained" || state === "down")
-                    .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`), MOST_NAMES, "; ")])} />
+                    .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`), MOST_REASONS, "; ")])} />
         ${pools.length > MOST_POOLS ? html`<${Fold} title="Every field of each pool" count=${exact(pools.length)} testid="all-fields">${() => folds}<//>` : folds}`;
 }
 

@@ -26,7 +26,7 @@ export function reasonOf({ reason, evaluation }) {
     return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
 }
 
-export const MOST_NAMES = 8;
+const MOST_NAMES = 8;
 
 /** Names and ranges, the first of them. @param {string[]} names @param {number} [most] @param {string} [between] */
 export function named(names, most = MOST_NAMES, between = ", ") {

@@ -9,7 +9,7 @@ export function Problem({ problem }) {
             ${problem.errors.length > 0 ? html`
                 <ul class="refusals">${problem.errors.map((item) => html`
                     <li key=${item.pointer + item.code}><code>${item.pointer}</code> ${item.detail}${
-                        item.hint ? html` <span class="muted">${item.hint}</span>` : null}</li>`)}
+                        item.hint ? html` <span class="muted">· ${item.hint}</span>` : null}</li>`)}
                 </ul>` : null}
         </div>`;
 }
