@@ -25,7 +25,7 @@ const seven = {
     max_position_embeddings: 4096,
 };
 
-/** The estimate fixture without what a search chooses. */
+/** The estimate fixture without what a search chooses; with time enough to end on a machine that is busy. */
 function search({ config = seven, workload = {}, cluster = { nodes: 2 }, ...rest } = {}) {
     const base = estimate({ config, cluster });
     const { framework, micro_batch_size: size, recompute, attention, ...open } = base.workload;
@@ -33,6 +33,7 @@ function search({ config = seven, workload = {}, cluster = { nodes: 2 }, ...rest
         model: base.model,
         workload: { ...open, sequence_length: 2048, global_batch_size: 64, ...workload },
         cluster: base.cluster,
+        time_limit_s: 300,
         ...rest,
     };
     if (rest.clusters !== undefined)

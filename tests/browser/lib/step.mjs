@@ -58,12 +58,13 @@ export async function placesOn(page, answer) {
 }
 
 /** The colour of a canvas at a point, as [red, green, blue]; read from a copy, which leaves the canvas as it is. */
-export const pixel = (page, id, { x, y }) => page.getByTestId(id).evaluate((canvas, [left, top]) => {
+export const pixel = (page, id, { x, y }) => page.evaluate(([name, left, top]) => {
+    const canvas = document.querySelector(`[data-testid="${name}"]`);
     const ratio = canvas.width / canvas.clientWidth;
     const copy = new OffscreenCanvas(1, 1).getContext('2d');
     copy.drawImage(canvas, -Math.round(left * ratio), -Math.round(top * ratio));
     return [...copy.getImageData(0, 0, 1, 1).data].slice(0, 3);
-}, [x, y]);
+}, [id, x, y]);
 
 /** A colour of the style sheet, as [red, green, blue]. */
 export const tone = (page, name) => page.evaluate((property) => {
