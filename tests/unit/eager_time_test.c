@@ -1,5 +1,5 @@
 /* What eager PyTorch moves and issues beside the kernels a model is made of: casts of autocast, bounds
- * of scores and logits. */
+ * of scores and logits, steps of a routing. */
 #include "engine/price/kernel.h"
 #include "engine_fixture.h"
 #include "harness.h"
@@ -137,10 +137,40 @@ bounds_pass_over_scores_and_logits(void)
     CU_ASSERT_EQUAL(passes_of(&q).forward_s, generated.forward_s);
 }
 
+/* Two copies there and back of what each expert gets, or what a module of Transformers makes of them:
+ * 22 bytes of a value, and 34 back. */
+static void
+experts_are_routed_in_steps(void)
+{
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.layout.parameter_bytes = 2.0;
+    q.workload.global_batch = 8 * q.workload.micro_batch;
+    q.plan.zero_stage = 0;
+    q.plan.data = 8;
+    q.plan.expert = 1;
+    const passes plain = passes_of(&q);
+    software.eager_activations = true;
+    const passes composed = passes_of(&q);
+    const double routed = 4.0 * 2.0 * TOKENS * HIDDEN; /* of four blocks, two experts of a token */
+    sl_expect_near(composed.forward_s - plain.forward_s, more_s(copied_s, &q, 14.0 * routed), 1e-9,
+                   "forward");
+    sl_expect_near(composed.backward_s - plain.backward_s, more_s(copied_s, &q, 26.0 * routed),
+                   1e-9, "backward");
+    q.workload.compile = true;
+    const double compiled_s = passes_of(&q).forward_s;
+    software.eager_activations = false;
+    CU_ASSERT_EQUAL(passes_of(&q).forward_s, compiled_s);
+}
+
 static const sl_case cases[] = {
     SL_CASE(autocast_sums_in_fp32_and_casts_for_products),
     SL_CASE(autocast_issues_its_casts),
     SL_CASE(bounds_pass_over_scores_and_logits),
+    SL_CASE(experts_are_routed_in_steps),
 };
 
 int
