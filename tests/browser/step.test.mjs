@@ -203,6 +203,22 @@ describe('the timeline', () => {
         });
     });
 
+    it('shows the letters of both marks, however near they are', async () => {
+        await withStep(async (page, { timeline }) => {
+            const { layout, end_s } = await placesOn(page, timeline);
+            await page.getByTestId('timeline-plot').focus();
+            await page.keyboard.press('ArrowRight');
+            for (let mark = 0; mark < 2; mark += 1)
+                await page.keyboard.press('m');
+            await page.waitForURL(/[?&]marks=/);
+            const [at_s] = new URL(page.url()).searchParams.get('marks').split(',');
+            const x = Math.round(layout.left + (Number(at_s) / end_s) * layout.plot) + 1;
+            const accent = await tone(page, 'accent');
+            for (const up of [12, 25])
+                await becomes(() => pixel(page, 'timeline-marks', { x, y: layout.stairsEnd - up }), accent);
+        });
+    });
+
     it('tells the exact figures of the span under the pointer', async () => {
         await withStep(async (page, { timeline }) => {
             const on = await placesOn(page, timeline);

@@ -9,16 +9,17 @@ const STEADY_PX = 4;
 
 /** @typedef {import("./paint.js").Scene} Scene */
 
-/** A moment with a letter of its own. @param {CanvasRenderingContext2D} context @param {Scene} scene @param {number} time_s @param {string} letter */
-function paintFlag(context, { layout, view }, time_s, letter) {
+/** A moment with a letter of its own, one above the other. @param {CanvasRenderingContext2D} context @param {Scene} scene @param {number} time_s @param {number} at */
+function paintFlag(context, { layout, view }, time_s, at) {
     if (time_s < view[0] || time_s > view[1]) return;
     const x = Math.round(xOf(layout, view, time_s));
+    const end = layout.stairsEnd - 13 * at;
     context.fillStyle = colour("accent");
     context.fillRect(x - 0.5, layout.lanesTop - 6, 1, layout.stairsEnd - layout.lanesTop + 6);
-    context.fillRect(x, layout.stairsEnd - 13, 13, 13);
+    context.fillRect(x, end - 13, 13, 13);
     context.fillStyle = colour("on-accent");
     context.font = `600 ${FONT}`;
-    context.fillText(letter, x + 3, layout.stairsEnd - 3);
+    context.fillText("AB"[at], x + 3, end - 3);
 }
 
 /** Where moments stand, those out of view at its edges. @param {Scene} scene @param {number[]} times_s */
@@ -62,7 +63,7 @@ export function paintMarks(context, scene, { at_s, selected, hovered, marks_s })
     const { layout, view } = scene;
     if (selected !== null) paintSelected(context, scene, selected);
     if (hovered !== null) paintHovered(context, scene, hovered);
-    marks_s.forEach((time_s, at) => paintFlag(context, scene, time_s, "AB"[at]));
+    marks_s.forEach((time_s, at) => paintFlag(context, scene, time_s, at));
     if (at_s < view[0] || at_s > view[1]) return;
     const x = Math.round(xOf(layout, view, at_s));
     context.fillStyle = colour("bad");
