@@ -67,7 +67,7 @@ passes_of(const sl_question *q)
                     sl_fixture_seconds(answer, SL_TERM_BACKWARD), answer->time.issued_s};
 }
 
-/* Of each block both sums are fp32 (4 + 2 + 4 bytes in place of 2 + 2 + 2, and back 12 and a cast in
+/* Of each block both sums are fp32 (4 + 2 + 4 bytes in place of 2 + 2 + 2, and back 8 and a cast of 6 in
  * place of 4), and what their norms give is cast for two products there and back. */
 static void
 autocast_sums_in_fp32_and_casts_for_products(void)

@@ -46,8 +46,8 @@ static bool
 is_wrapped(const question_of *q, uint32_t kind)
 {
     return sl_schedule_is_block(q->model, kind) &&
-           sl_unit_even(&q->plan->unit, q->slice, &q->model->kinds[kind], q->prices[kind].elements)
-                   .largest > 0.0;
+           sl_unit_wraps(&q->plan->unit, q->slice, &q->model->kinds[kind],
+                         q->prices[kind].elements);
 }
 
 static sl_padding

@@ -27,11 +27,9 @@ is_root(const sl_sharding *sharding, uint32_t layer)
 
     if (!sl_schedule_is_block(model, model->layers[layer]))
         return true;
-    if (unit->kind == SL_UNIT_BLOCK)
-        return false;
     for (uint32_t i = 0; i < kind->tensor_count; i++)
         elements += sl_slice_elements(&slice, &kind->tensors[i]);
-    return sl_unit_even(unit, &slice, kind, elements).largest <= 0.0;
+    return !sl_unit_wraps(unit, &slice, kind, elements);
 }
 
 static uint32_t

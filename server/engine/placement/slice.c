@@ -503,8 +503,7 @@ norm_saved_bytes(const sl_slice *slice, const sl_operator *op)
 bool
 sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op)
 {
-    return slice->stream_bytes > slice->element_bytes && op->cut == SL_CUT_COLUMN &&
-           op->experts == 0;
+    return sl_slice_sums_wide(slice) && op->cut == SL_CUT_COLUMN && op->experts == 0;
 }
 
 /* Each of them keeps its own copy of what is cast. */
@@ -529,7 +528,7 @@ step_bytes(const sl_slice *slice, const sl_operator *op)
 {
     if (!op->composed || !slice->eager)
         return 0.0;
-    return slice->stream_bytes > slice->element_bytes ? 4.0 * 3.0 : 3.0 * slice->element_bytes;
+    return sl_slice_sums_wide(slice) ? 4.0 * 3.0 : 3.0 * slice->element_bytes;
 }
 
 double

@@ -153,6 +153,13 @@ sl_slice_capping(double element_bytes)
     return (sl_capping){6.0 * element_bytes, 7.0 * element_bytes};
 }
 
+/** Whether sums are wider than what products take: under autocast. */
+static inline bool
+sl_slice_sums_wide(const sl_slice *slice)
+{
+    return slice->stream_bytes > slice->element_bytes;
+}
+
 /** Whether autocast casts the input of a product, which a norm gave in fp32. */
 bool sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op);
 

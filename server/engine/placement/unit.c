@@ -79,14 +79,19 @@ sl_unit_even(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *ki
 }
 
 bool
+sl_unit_wraps(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
+              double elements)
+{
+    return unit->kind == SL_UNIT_BLOCK || sl_unit_even(unit, slice, kind, elements).largest > 0.0;
+}
+
+bool
 sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *slice,
                  const sl_kind_price *prices)
 {
-    if (unit->kind == SL_UNIT_BLOCK)
-        return false;
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k) &&
-            sl_unit_even(unit, slice, &model->kinds[k], prices[k].elements).largest > 0.0)
+            sl_unit_wraps(unit, slice, &model->kinds[k], prices[k].elements))
             return false;
     return true;
 }

@@ -34,6 +34,10 @@ sl_unit_split sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_la
 sl_unit_split sl_unit_even(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
                            double elements);
 
+/** Whether a block of so many elements on this rank is wrapped, or a part of it: else it is the root's. */
+bool sl_unit_wraps(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
+                   double elements);
+
 /** Whether no block is wrapped: the model is one unit. `prices` of its kinds. */
 bool sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *slice,
                       const sl_kind_price *prices);

@@ -64,7 +64,7 @@ composed_of(const sl_slice *slice, const sl_operator *op)
 static double
 casts_of(const sl_slice *slice, const sl_operator *op)
 {
-    const bool casts = op->kind == SL_OPERATOR_MATMUL && slice->stream_bytes > slice->element_bytes;
+    const bool casts = op->kind == SL_OPERATOR_MATMUL && sl_slice_sums_wide(slice);
     const double each = sl_slice_casts_inputs(slice, op) ? 2.0 : 1.0;
 
     return casts ? each * sl_slice_products(slice, op) : 0.0;
@@ -104,7 +104,7 @@ bool
 sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double *forward_bytes,
                        double *backward_bytes)
 {
-    const bool wide = slice->stream_bytes > slice->element_bytes;
+    const bool wide = sl_slice_sums_wide(slice);
 
     if (!op->composed || !slice->eager)
         return false;

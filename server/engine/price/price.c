@@ -249,7 +249,7 @@ static void
 price_residual(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const bool wide = slice->stream_bytes > slice->element_bytes;
+    const bool wide = sl_slice_sums_wide(slice);
     const double mask = slice->dropout ? 1.0 : 0.0;
 
     price_streaming(p, slice->tokens / slice->spread * (double)op->outputs,
