@@ -125,3 +125,28 @@ describe('a price', () => {
         }
     });
 });
+
+describe('what comes late', () => {
+    it('moves no setting from under the pointer', async () => {
+        await inTab(browser, server, { path: '/version' }, async (tab) => {
+            const { page } = tab;
+            let release;
+            const late = new Promise((resolve) => { release = resolve; });
+            await page.route(/\/api\/v1\/(accelerators|models:inspect|estimates:batch)$/, (route) => late.then(() => route.continue()));
+            await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&nodes=1&pernode=1&zero=0`));
+            await becomes(async () => (await offered(page, 'framework')).includes('fsdp2'), true, 'FSDP 2 is offered');
+            const tops = () => page.locator('[data-field]').evaluateAll((rows) => rows.map((row) => [row.dataset.field, row.getBoundingClientRect().top]));
+            const chip = page.locator('[data-field="framework"] .chip', { hasText: 'FSDP 2' });
+            await chip.hover();
+            const before = await tops();
+            await page.mouse.down();
+            release();
+            await page.locator('[data-field="pipeline"] + .hint', { hasText: ': ' }).waitFor();
+            await page.locator('.facts', { hasText: 'LlamaForCausalLM' }).waitFor();
+            await page.locator('.part', { hasText: 'FLOP/s' }).waitFor();
+            assert.deepEqual(await tops(), before);
+            await page.mouse.up();
+            assert.equal(await chip.locator('input').isChecked(), true);
+        });
+    });
+});

@@ -48,7 +48,7 @@ describe('a Hub id', () => {
             assert.equal(status, 200);
             assert.deepEqual(request.model, { hub: 'org/llama' });
             const card = page.locator('.card');
-            await becomes(() => card.locator('dd').nth(1).getAttribute('title'),
+            await becomes(() => card.locator('dd').nth(1).locator('span').getAttribute('title'),
                 llamaParameters.toLocaleString('en-US'), 'the parameters of the model');
             assert.match(await seen(card), /org\/llama.*LlamaForCausalLM/);
             assert.ok(hub.requests.some(({ path }) => path.includes('/org/llama/')));

@@ -68,8 +68,7 @@ describe('a slider', () => {
             body: JSON.stringify({ ...request, parallelism: { ...request.parallelism, pipeline: 2 } }) });
         const { errors } = await response.json();
         const why = page.locator('[data-field="pipeline"] + .hint');
-        await why.waitFor();
-        assert.equal(await seen(why), `1 only: ${errors.at(-1).detail.split(', got')[0]}`);
+        await becomes(() => seen(why), `1 only: ${errors.at(-1).detail.split(', got')[0]}`);
         await answering(tab, () => page.fill('#field-nodes', '2').then(() => page.press('#field-nodes', 'Tab')));
         await becomes(() => why.count(), 0, 'it has more than one now');
         await tab.expectClean();

@@ -426,6 +426,12 @@ test('where no list is to blame, what is left in the way is said', async () => {
     assert.match(nothing, /No plan of this space is legal.* Nor is one when all that is listed is lifted; out of memory: the nearest plan lacks .* GiB\.$/);
 });
 
+test('what is in the way of both is said once', async () => {
+    const { best, nothing } = await searched({ config: large, cluster: { nodes: 1 }, space: { tensor: [1, 2, 4, 8] } });
+    assert.deepEqual(best, []);
+    assert.match(nothing, /^No plan is an answer; out of memory: the nearest plan lacks [\d.,]+ GiB\. Nor is one when all that is listed is lifted\.$/);
+});
+
 test('nothing is relaxed where there is an answer, or a constraint in its way', async () => {
     for (const parts of [{}, { constraints: { headroom_ratio: 0.97 } }]) {
         const { relaxations, relaxed_together: together, relaxations_complete: complete } = await searched(parts);

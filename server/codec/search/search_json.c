@@ -115,7 +115,7 @@ nothing_write(sl_writer *writer, const sl_search_document *document)
 
     sl_nothing_say(document->outcome, &document->asked->request, sentence);
     const size_t used = strlen(sentence);
-    sl_relaxed_say(document, sentence + used, sizeof sentence - used);
+    sl_relaxed_say(document, sentence, sentence + used, sizeof sentence - used);
     sl_put_text(writer, "nothing", document->outcome->best_count == 0 ? sentence : NULL);
 }
 

@@ -154,7 +154,7 @@ changes_say(const sl_search_relax *relax, char *out, size_t size)
 }
 
 void
-sl_relaxed_say(const sl_search_document *document, char *out, size_t size)
+sl_relaxed_say(const sl_search_document *document, const char *before, char *out, size_t size)
 {
     const sl_search_relax *const relax = relax_of(document);
     char said[SL_SEARCH_SENTENCE_BYTES];
@@ -169,6 +169,8 @@ sl_relaxed_say(const sl_search_document *document, char *out, size_t size)
         if (tightest == NULL)
             return;
         sl_reason_say(tightest, said);
-        (void)sl_text_format(out, size, " Nor is one when all that is listed is lifted; %s.", said);
+        const bool told = strstr(before, said) != NULL;
+        (void)sl_text_format(out, size, " Nor is one when all that is listed is lifted%s%s.",
+                             told ? "" : "; ", told ? "" : said);
     }
 }

@@ -25,7 +25,7 @@ function Plot({ list }) {
 /** @param {import("./state.js").Shown[]} list @param {Api.RankMemory[]} ranks @returns {import("./table.js").Line[]} */
 function linesOf(list, ranks) {
     const terms = rowsOf(ranks).map(({ key, label, tone, term: { name, lifetime } }) => ({ more: { "data-term": name },
-        cells: [html`<${Swatch} tone=${tone} hatched=${isTransient(lifetime)} />${label}`, ...ranks.map(({ terms: all }, at) => {
+        cells: [html`<${Swatch} tone=${tone} hatched=${isTransient(lifetime)} />${label}, ${units.value}`, ...ranks.map(({ terms: all }, at) => {
             const term = all.find((item) => keyOf(item) === key && item.bytes > 0);
             return term ? html`<${Num} title="${label}, ${list[at].label}" text=${gigabytes(term.bytes, units.value)} value=${term.bytes} unit="bytes" about=${term} />` : "–";
         })] }));
@@ -39,6 +39,6 @@ export function Bars({ list, figures }) {
         <ul class="key">${usable ? html`<li><i class="key-line usable"></i>usable ${memorySize(usable)}</li>` : null}
             <li><${Swatch} tone="grey" />stays</li><li><${Swatch} tone="grey" hatched />comes and goes</li></ul>
         <${Plot} list=${list} />
-        <${FigureTable} label=${known("help", "bars")} head=${units.value} list=${list} figures=${figures}
+        <${FigureTable} label=${known("help", "bars")} head="Term" list=${list} figures=${figures}
             first=${linesOf(list, list.map(({ estimate }) => fullestOf(estimate.memory)))} />`;
 }

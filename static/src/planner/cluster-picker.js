@@ -34,13 +34,12 @@ function AcceleratorSelect() {
                     <optgroup key=${vendor} label=${vendor}><${Options} items=${parts.map(({ id, name }) => [id, name])} now=${current} /></optgroup>`)}
             </select>
         <//>
-        ${known ? html`
-            <p class="part muted">${[
-                known.name.length > MOST_SHOWN ? known.name : "",
-                known.memory_bytes ? memorySize(known.memory_bytes) : "",
-                known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
-                known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
-            ].filter(Boolean).join(" · ")}</p>` : null}`;
+        <p class="part muted">${known ? [
+            known.name.length > MOST_SHOWN ? known.name : "",
+            known.memory_bytes ? memorySize(known.memory_bytes) : "",
+            known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
+            known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
+        ].filter(Boolean).join(" · ") : "…"}</p>`;
 }
 
 function InventorySelect() {

@@ -58,7 +58,14 @@ export function ConfigForm() {
         </form>`;
 }
 
-/** What the service read from the model. */
+/** @param {Api.Model["parameters"]} parameters */
+const sizes = ({ total, active_per_token: active }) => html`<span title=${exact(total)}>${count(total)}${active === total ? "" : `, ${count(active)} active`}</span>`;
+
+/** @type {[string, (info: Api.Model) => any][]} */
+const FACTS = [["Architecture", (info) => info.architecture ?? info.model_type],
+    ["Parameters", (info) => sizes(info.parameters)], ["Weights", (info) => memorySize(info.weights_bytes)]];
+
+/** What the service read from the model. The room it takes is kept meanwhile: no setting moves from under the pointer when it comes. */
 function ModelCard() {
     const { info, pending } = model.value;
     const source = modelSource(plan.value);
@@ -67,14 +74,8 @@ function ModelCard() {
     return html`
         <div class="card" aria-busy=${pending}>
             <p class="card-title">${modelName(plan.value, info?.name)}${source === "example" ? html` <span class="tag">example</span>` : null}</p>
-            ${info ? html`
-                <dl class="facts">
-                    <div><dt>Architecture</dt><dd>${info.architecture ?? info.model_type}</dd></div>
-                    <div><dt>Parameters</dt><dd title=${exact(info.parameters.total)}>${count(info.parameters.total)}${
-                        info.parameters.active_per_token !== info.parameters.total
-                            ? `, ${count(info.parameters.active_per_token)} active` : ""}</dd></div>
-                    <div><dt>Weights</dt><dd>${memorySize(info.weights_bytes)}</dd></div>
-                </dl>` : pending ? html`<p class="muted">Reading the model…</p>` : null}
+            ${info || pending ? html`<dl class="facts">${FACTS.map(([term, read]) => html`
+                <div key=${term}><dt>${term}</dt><dd>${info ? read(info) : "…"}</dd></div>`)}</dl>` : null}
             ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${readable(text)}</li>`)}</ul>` : null}
         </div>`;
 }

@@ -10,7 +10,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
-import { explainAll } from "../state/prefs.js";
+import { explainAll, units } from "../state/prefs.js";
 import { estimated } from "../state/store.js";
 import { exact } from "../units.js";
 import { Read } from "./read.js";
@@ -86,7 +86,8 @@ export function Num({ title, text, value, unit = "", about, pointer = "", inline
     const open = (event) => {
         const anchor = event.currentTarget;
         opened.value = opened.value?.anchor === anchor ? null
-            : { anchor, title, text, exactText, about: found, read: found?.name ?? pointer, range: rangeAt(pointer) };
+            /* A cell has its unit in the head of its column, which is not seen here. */
+            : { anchor, title, text: unit === "bytes" && /\d$/.test(text) ? `${text} ${units.value}` : text, exactText, about: found, read: found?.name ?? pointer, range: rangeAt(pointer) };
     };
     /** The whole of it, for who only points: it would be much to hear at every number. @param {Event & {currentTarget: HTMLElement}} event */
     const hint = ({ currentTarget }) => {

@@ -35,6 +35,7 @@ export function Slider({ name, why }) {
     const at = stops.indexOf(current);
     const illegal = legal.length > 0 && !legal.includes(current);
     const only = stops.length === 1;
+    const told = only && legal.length === 1; /* at once, and why when it is known: there is room for two lines */
     /** @param {Event & {currentTarget: HTMLInputElement}} event */
     const onInput = (event) => {
         change({ [name]: stops[Number(event.currentTarget.value)] }, moving.current);
@@ -47,10 +48,10 @@ export function Slider({ name, why }) {
                 <input type="range" id="field-${name}" min="0" max=${only ? 1 : stops.length - 1} step="1" value=${at} disabled=${only}
                        data-stops=${stops.join(" ")} aria-valuetext=${said} ...${errorProps(name)}
                        onInput=${onInput} onChange=${() => { moving.current = false; }} />
-                <${Marks} stops=${stops} at=${at} />
+                ${told ? null : html`<${Marks} stops=${stops} at=${at} />`}
             </div>
             <output class="slide-value" for="field-${name}">${current}</output>
         <//>
-        ${only && why ? html`<p class="hint muted">${stops[0]} only: ${why}</p>` : null}
+        ${told ? html`<p class="hint muted">${stops[0]} only${why ? `: ${why}` : ""}</p>` : null}
         ${illegal ? html`<${Nearest} name=${name} legal=${legal} current=${current} />` : null}`;
 }

@@ -61,7 +61,7 @@ export function Areas() {
     return html`
         <div class="areas" ref=${region}>${boxes.length === 0 ? null : html`
             <p class="muted">What the device holds, by size${part}; shaded by layer${
-                now.size > 0 ? html`<${Help} of="outlined" />` : html`<span class="hand"><${Help} of="unlined" /></span>`}.</p>
+                areas.some(({ layer }) => now.has(layer)) ? html`<${Help} of="outlined" />` : html`<span class="hand"><${Help} of="unlined" /></span>`}.</p>
             <svg width=${width.value} height=${HEIGHT_PX} role="img" data-testid="areas"
                  aria-label="Tensors of the device by size, ${areas.length} of them; the table below lists them">
                 ${boxes.map((box, at) => html`<${Area} key=${`${areas[at].name} ${areas[at].layer} ${at}`} area=${areas[at]} box=${box}
