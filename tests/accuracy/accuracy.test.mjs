@@ -103,6 +103,19 @@ test('the validation data score as our copy of their facts', { skip: noValidatio
             assert.deepEqual(source, ours[section][key], key);
 });
 
+test('no plan that ran out of memory is surely called to fit', async () => {
+    const [, memory] = sections;
+    const failed = (await rowsIn(here('data'), memory)).filter(({ metric }) => metric === 'oom');
+    const only = await mkdtemp(join(folder, 'oom-'));
+    const lines = [Object.keys(failed[0]), ...failed.map(Object.values)].map((fields) => fields.map((text) => `"${text}"`).join(','));
+    await writeFile(join(only, `${memory.name}.csv`), `${lines.join('\n')}\n`);
+    const { code, stdout, stderr } = await harness('--data', only);
+    assert.equal(code, 0, stderr);
+    const [, verdicts] = /^ran out of memory: 6\n(.*)$/m.exec(stdout);
+    for (const verdict of verdicts.match(/K\d+ [^(]+/g))
+        assert.match(verdict, /does not fit|not surely/);
+});
+
 test('every source has exactly the members that tools outside rely on', async () => {
     const document = await ownScore();
     assert.deepEqual(Object.keys(document), ['training_throughput', 'training_memory']);

@@ -154,3 +154,11 @@ test('a run that took place and is called too large is listed, counted and held 
     assert.match(regressions(baseline, sources)[0], /1 runs called too large/);
     assert.deepEqual(improvements(baselineOf(sources), scoreSources(at(false))), ['a-b']);
 });
+
+test('a run that ran out of memory is listed with what is answered to it', () => {
+    const memory = { device_total_bytes: 95, usable_bytes: 100 };
+    const results = [{ fits: false }, { fits: true, fits_certain: false }, { fits: true, fits_certain: true }].map((verdict, at) => ({
+        row: row({ row_id: `K${at}`, metric: 'oom' }), error: 0, covered: true, estimate: { ...verdict, memory } }));
+    assert.match(textReport(results, scoreSources(results)),
+        /ran out of memory: 3\nK0 does not fit \(95\.0 %\), K1 fits, not surely \(95\.0 %\), K2 fits \(95\.0 %\)$/);
+});

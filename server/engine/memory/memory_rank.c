@@ -318,12 +318,14 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
 }
 
 /* Whether all that backward added up is cast for the way, in one piece, over one rank as well
- * (DeepSpeed engine.py, allreduce_bucket). Beneath Megatron one bucket is counted instead. */
+ * (DeepSpeed engine.py, allreduce_bucket). */
 static bool
-casts_sums(const sl_memory_case *c)
+casts_sums(const sl_memory_case *c, const sl_layout *layout)
 {
-    return c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
-           sl_states_own_bf16(c->workload, c->plan);
+    const bool deepspeed =
+        c->workload->framework == SL_FRAMEWORK_DEEPSPEED || c->workload->on_deepspeed;
+
+    return deepspeed && sl_states_sums_beside(c->workload, c->plan, layout);
 }
 
 double
@@ -335,7 +337,7 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
         engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
         (workload->framework == SL_FRAMEWORK_MEGATRON && workload->reduce == SL_WIRE_BF16);
 
-    if (casts_sums(c)) {
+    if (casts_sums(c, layout)) {
         const double sent = sl_states_reduce_bytes(workload, layout);
         return sent < sl_states_summed_bytes(layout) ? sent : 0.0;
     }
@@ -345,9 +347,9 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
 }
 
 const sl_degree *
-sl_rank_copied_over(const sl_memory_case *c, const sl_shards *shards)
+sl_rank_copied_over(const sl_memory_case *c, const sl_layout *layout, const sl_shards *shards)
 {
-    return casts_sums(c) ? &shards->gradients : &shards->optimizer;
+    return casts_sums(c, layout) ? &shards->gradients : &shards->optimizer;
 }
 
 /* Those of the loss first: where there is none they are neither set nor looked at. Of equal ones the
@@ -476,9 +478,9 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     const bool appear = gradients > early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     const double stepped = (1.0 - sl_states_away(c->workload)) * sl_rank_copied_bytes(c, layout) *
-                           sl_states_at_rest(b->elements, sl_rank_copied_over(c, shards));
+                           sl_states_at_rest(b->elements, sl_rank_copied_over(c, layout, shards));
     /* The engine's copies and buckets are each larger than what backward leaves free. */
-    const bool apart = sl_states_engine(c->workload, c->plan) || casts_sums(c);
+    const bool apart = sl_states_engine(c->workload, c->plan) || casts_sums(c, layout);
     const double idle = apart ? stepped + b->gathered.passing_buffers : 0.0;
     const cached copies = cached_weights(c, b);
     const sl_rank_phase common = {.name = "head",

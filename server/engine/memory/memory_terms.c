@@ -285,7 +285,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)});
-    const sl_degree *over = sl_rank_copied_over(c, shards);
+    const sl_degree *over = sl_rank_copied_over(c, layout, shards);
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},
              {"routed_parameters", b->elements->routed}, {"routed_shards", over->routed},

@@ -100,7 +100,8 @@ void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase
 double sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout);
 
 /** The ranks that those copies are shared over, of `shards`. */
-const sl_degree *sl_rank_copied_over(const sl_memory_case *c, const sl_shards *shards);
+const sl_degree *sl_rank_copied_over(const sl_memory_case *c, const sl_layout *layout,
+                                     const sl_shards *shards);
 
 /** Of a device's memory, what the driver leaves: bytes. */
 uint64_t sl_rank_usable_bytes(const sl_accelerator *part);

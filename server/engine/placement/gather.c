@@ -331,6 +331,20 @@ measure_megatron_fsdp(const sl_memory_case *c, const sl_stage *stage, const unit
     out->root_gradients += block + out->queued;
 }
 
+/* BF16_Optimizer adds each gradient to a wider sum once backward of a micro-batch is done, through a
+ * copy in that type (update_hp_grads): of the largest tensor of the rank, embedding and head with the
+ * norm beside them [bytes]. */
+static double
+added_copy(const sl_memory_case *c, const sl_stage *stage, const units *u, const sl_layout *layout)
+{
+    const double head = head_elements(c, stage, u);
+    const double ends = sl_larger(head, u->ends - head);
+
+    if (!sl_states_sums_beside(c->workload, c->plan, layout))
+        return 0.0;
+    return sl_states_summed_bytes(layout) * sl_larger(ends, largest_matrix(c, stage));
+}
+
 /* Parameters are fetched and let go by module, not by block, so that the limit gives way to the
  * largest one alone; a gradient is whole until it is copied into the bucket, or reduced where it is
  * larger than that. */
@@ -344,6 +358,7 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
 
     const double width = sl_states_reduce_bytes(c->workload, &layout);
 
+    out->passing_buffers = added_copy(c, stage, u, &layout);
     if (c->plan->zero_stage >= 1) {
         out->reduce_buffers =
             element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
@@ -362,20 +377,24 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
 
 /* Buckets that come and go once backward is done: gradients are reduced through one, in the type that
  * they were added up in, and updated parameters are gathered by lists, which NCCL's collective of
- * PyTorch flattens: as many buckets' worth as there are whole ones, shared evenly. */
+ * PyTorch flattens: as many buckets' worth as there are whole ones, shared evenly. Sums beside
+ * gradients are one tensor, which is its own bucket; cast for the way, it leaves lists enough room. */
 static void
-measure_engine(const sl_memory_case *c, const units *u, sl_gathered *out)
+measure_engine(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const double summed = sl_states_summed_bytes(&layout);
     const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
     const bool alone = (double)c->plan->data * c->plan->context == 1.0;
+    const bool beside = sl_states_sums_beside(c->workload, c->plan, &layout);
 
     /* Of fp32 sums there is no bucket before somebody is there to add them up with. */
-    if (!alone || summed < layout.master_bytes)
+    if (beside)
+        out->passing_buffers = added_copy(c, stage, u, &layout);
+    else if (!alone || summed < layout.master_bytes)
         out->passing_buffers = summed * bucket_elements;
-    if (!alone)
+    if (!alone && !(beside && sl_states_reduce_bytes(c->workload, &layout) < summed))
         out->passing_buffers += layout.parameter_bytes * u->all / lists;
 }
 
@@ -415,7 +434,7 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, stage, &u, &out);
     else if (sl_states_engine(c->workload, c->plan))
-        measure_engine(c, &u, &out);
+        measure_engine(c, stage, &u, &out);
     else if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)

@@ -397,6 +397,13 @@ sl_states_engine(const sl_workload *workload, const sl_plan *plan)
 }
 
 bool
+sl_states_sums_beside(const sl_workload *workload, const sl_plan *plan, const sl_layout *layout)
+{
+    return sl_states_own_bf16(workload, plan) ||
+           (sl_states_engine(workload, plan) && layout->gradient_bytes > 4.0);
+}
+
+bool
 sl_states_has_owners(const sl_software *software, const sl_plan *plan)
 {
     return software->whole_owners && plan->zero_stage == 1;

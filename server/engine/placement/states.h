@@ -206,6 +206,11 @@ double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *
 /** Whether DeepSpeed's ZeRO 1 divides and steps what another framework's layers made. */
 bool sl_states_engine(const sl_workload *workload, const sl_plan *plan);
 
+/** Whether DeepSpeed adds gradients up in a tensor of wider sums beside them, as its BF16_Optimizer
+ * does. */
+bool sl_states_sums_beside(const sl_workload *workload, const sl_plan *plan,
+                           const sl_layout *layout);
+
 /** Of the two moments of AdamW, one [bytes per parameter]. */
 double sl_states_moment_bytes(const sl_layout *layout);
 

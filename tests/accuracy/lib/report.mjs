@@ -1,4 +1,5 @@
 /** Results for people (a table, then what was refused) and for programs. */
+import { ranOut } from './score.mjs';
 
 const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} %`);
 
@@ -56,8 +57,18 @@ function denials(results) {
             denied.map((result) => `${result.row.row_id || '?'} by ${excess(result)}`).join(', ')];
 }
 
+/** What ran out of memory, the answer to it, and its device total over what is usable. */
+function failures(results) {
+    const failed = results.filter(({ row, estimate }) => estimate && ranOut(row));
+    const verdict = ({ fits, fits_certain: certain }) => (!fits ? 'does not fit' : certain ? 'fits' : 'fits, not surely');
+    return failed.length === 0 ? []
+        : ['', `ran out of memory: ${failed.length}`,
+            failed.map(({ row, estimate }) => `${row.row_id || '?'} ${verdict(estimate)} (${
+                percent(estimate.memory.device_total_bytes / estimate.memory.usable_bytes)})`).join(', ')];
+}
+
 export function textReport(results, sources) {
-    return [...headline(sources), ...partials(sources), ...denials(results),
+    return [...headline(sources), ...partials(sources), ...denials(results), ...failures(results),
         ...refusals(results)].join('\n');
 }
 

@@ -69,6 +69,9 @@ export function scoreRow(row, estimate) {
     return score(error, low <= measured && measured <= high);
 }
 
+/** Whether a row is of a run that its devices had no memory for. */
+export const ranOut = (row) => /oom/i.test(row.metric ?? '');
+
 /** Whether the answer calls a run too large for its devices that took place on them. */
 export const deniesRun = (row, estimate) =>
     estimate.fits === false && metricOf(row)?.bound !== 'lower';
