@@ -105,6 +105,7 @@ describe('miniatures', () => {
                 [...group.querySelectorAll('[data-term]')].reduce((sum, rect) => sum + Number(rect.dataset.bytes), 0)));
             assert.deepEqual(drawn, stages.map(({ memory }) => memory.device_total_bytes));
             assert.deepEqual(await figure(page, 'mfu'), stages.map(({ throughput }) => percent(throughput.mfu_full)));
+            assert.equal(await seen(page.locator('tr[data-term="parameters"] th')), 'Parameters, GiB');
             const parameters = await page.locator('tr[data-term="parameters"] .num').allTextContents();
             assert.deepEqual(parameters.map((text) => text.trim().split(',')[0]),
                 stages.map(({ memory }) => gib(memory.ranks[0].terms.find(({ name }) => name === 'parameters').bytes)));

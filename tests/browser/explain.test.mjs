@@ -61,6 +61,8 @@ describe('an explanation', () => {
             assert.ok(text.includes(term.formula));
             assert.ok(text.includes(`${term.bytes.toLocaleString('en-US')} bytes`));
             assert.ok(text.includes(term.source));
+            const cell = page.locator('[data-testid="memory"] tbody tr', { hasText: 'Activations' }).locator('.num').first();
+            assert.equal(await seen(page.locator('.popover-value strong')), `${await seen(cell)} GiB`, 'what a cell leaves to the head of its column');
         });
     });
 
