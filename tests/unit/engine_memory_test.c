@@ -112,7 +112,9 @@ gradients_in_bf16_are_made_beside_their_sums(void)
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 6.0 * n, 1e-8, "2 + 4");
     sl_expect_near(idle_bytes(rank), 2.0 * n + added_bytes(&q), 1e-6,
                    "sums cast for the way, a gradient as wide as its sum; lists fit in there");
-    const double sent = sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step;
+    const sl_communication *sums = sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT);
+    const double sent = sums->bytes_per_step;
+    CU_ASSERT_EQUAL(sums->collective, SL_COLLECTIVE_ALL_REDUCE);
     q.workload.reduce = SL_WIRE_FP32;
     sl_expect_near(idle_bytes(answer_rank(&q)), gathered_bytes(n) + added_bytes(&q), 1e-6,
                    "sent as they are");
@@ -120,8 +122,10 @@ gradients_in_bf16_are_made_beside_their_sums(void)
                    2.0 * sent, 1e-8, "communication_data_type");
     q.workload.reduce = SL_WIRE_DEFAULT;
     software.on_deepspeed = false;
-    sl_expect_near(sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT)->bytes_per_step,
-                   2.0 * sent, 1e-8, "sums are cast on the way, Megatron's are not");
+    sums = sent_of(sl_fixture_answer(&q), SL_TERM_GRADIENTS_SENT);
+    sl_expect_near(sums->bytes_per_step, 2.0 * sent, 1e-8,
+                   "sums are cast on the way, Megatron's are not");
+    CU_ASSERT_EQUAL(sums->collective, SL_COLLECTIVE_REDUCE_SCATTER);
 }
 
 /* engine.py casts the whole flat sum before it is reduced, over one rank as well, unless it travels

@@ -44,13 +44,16 @@ find_groups(const sl_memory_case *c, sl_data_groups *out)
     const bool has_experts = c->question->model->experts > 0;
     const uint64_t alike = has_experts ? shard * plan->tensor / spread : 1;
     const bool whole = !sl_states_divides_masters(c->workload, plan);
+    const sl_layout *layout = &sl_holding_of(c->holdings, 0)->layouts.all;
 
     out->shard = sl_group_of(cluster, shard, strides.replica);
     out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
                              : sl_group_of(cluster, 1, 1);
     out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
     out->rounds = sl_step_data_rounds(c);
-    out->reduce = plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
+    out->sums_whole = sl_states_sums_beside(c->workload, plan, layout);
+    out->reduce = plan->zero_stage >= 1 && !out->sums_whole ? SL_COLLECTIVE_REDUCE_SCATTER
+                                                            : SL_COLLECTIVE_ALL_REDUCE;
     out->owners = sl_states_has_owners(c->software, plan);
     assert(!whole || out->rounds.gathers == 0.0); /* else one way would not do for both */
     sl_transfer_prepare(cluster, &out->shard, whole, &out->dense);
@@ -306,7 +309,7 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     d->reduces = rounds.reduces * edges.reduces;
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
-        sl_states_own_bf16(c->workload, c->plan)
+        groups->sums_whole
             ? reduce_whole_s(c, groups, holding, edges.reduces, routed, reduce_bytes)
             : reduce_all_s(c, groups, groups->reduce, holding, edges.reduces, routed, reduce_bytes);
     d->all_reduce_s = 0.0;

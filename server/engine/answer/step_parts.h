@@ -64,6 +64,7 @@ typedef struct sl_data_groups {
     sl_group shard, experts, replicas; /* experts: one rank where the model has none */
     sl_data_rounds rounds;
     bool owners;          /* of whole tensors, which get gradients and send parameters */
+    bool sums_whole;      /* every rank adds up all gradients, though it steps on a part of them */
     sl_collective reduce; /* of gradients; parameters are gathered */
     sl_transfer dense;
     sl_transfer routed; /* set where the model has experts */
