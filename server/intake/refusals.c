@@ -229,7 +229,8 @@ is_sheet(const sl_sample *sample)
 sl_code
 sl_intake_refuse(const sl_sample *sample, sl_errors *err)
 {
-    static const char *const shapes[] = {"empty", "JSON", "XML", "text"};
+    static const char *const shapes[] = {"empty", "JSON of no known tool", "XML of no known tool",
+                                         "of no known tool"};
     assert(sample != NULL && err != NULL);
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

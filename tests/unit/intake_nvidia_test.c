@@ -473,7 +473,7 @@ devices_without_links_are_on_pcie(void)
                  "nvidia_topo", "- accelerators=2 link_kind=PCIe\n", "");
     /* topo -p2p says who may reach whom, not over what. */
     expect_found(find_in_text(" \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n"), "none",
-                 "unknown_format: no format recognises the text: it is text, 37 bytes", "");
+                 "unknown_format: no format recognises the text: it is of no known tool, 37 bytes", "");
 }
 
 static void

@@ -1,6 +1,6 @@
 /** Figures of a miniature: where each stands in the answer, how it is written, and the explanation that came with it. */
 import { memorySize } from "../state/prefs.js";
-import { exact, percent, scaled, seconds } from "../units.js";
+import { exact, percent, seconds } from "../units.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
 import { valueAt } from "../widgets/values.js";
 import { book } from "./book.js";
@@ -17,7 +17,6 @@ import { book } from "./book.js";
 const KINDS = {
     time: [seconds, "s"], ratio: [percent, ""], number: [exact, ""], each: [exact, "bytes"],
     memory: [memorySize, "bytes"],
-    traffic: [(bytes) => scaled(bytes, "B"), "bytes"],
 };
 
 /** What every collective of a step moves. @param {Api.Estimate} estimate @returns {Record<string, number>} */

@@ -10,7 +10,7 @@ const explained = (cell) => (explainAll.value ? [cell] : []);
 export const formulaHead = () => explained("~Formula");
 export const formulaFoot = () => explained(html`<td class="how"></td>`);
 /** @param {any} about */
-export const formulaCell = (about) => explained(html`<code>${about?.formula}</code> <span class="muted">${about?.source}</span>`);
+export const formulaCell = (about) => explained(html`<code>${about?.formula}</code> <span class="muted">(${about?.source})</span>`);
 
 /** @type {Record<string, string>} */
 const CLASSES = { "#": "n", "~": "how" };
