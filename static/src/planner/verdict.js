@@ -78,7 +78,7 @@ function Refusal({ problem }) {
         <div class="verdict-head">
             <span class="badge bad"><span aria-hidden="true">▲</span> ${problem.status === 422 ? "Not possible" : "No answer"}</span>
             <p class="verdict-text">${problem.errors.length > 0 && problem.status === 422
-                ? "These settings contradict each other or the model." : listed ? problem.title : problem.detail || problem.title}</p>
+                ? "The service refuses these settings." : listed ? problem.title : problem.detail || problem.title}</p>
         </div>
         ${problem.errors.length > 0 ? html`
             <ul class="refusals">${problem.errors.map((item) => {
