@@ -207,7 +207,7 @@ describe('one inventory', () => {
                 /network card missing 1 r1-gpu03 network cards 7, but 8 on 22 others/])
                 assert.match(wrong, new RegExp(words.source.replaceAll(' ', ' ?')));
             const pool = page.locator('[data-pool=h100]');
-            assert.match(await seen(pool.locator('.key').last()), /17 usable.*≠ 4 not as expected.*D 1 drained.*X 1 down.*M 1 missing/);
+            assert.match(await seen(pool.locator('.key').last()), /17 usable.*≠ 4 usable, but not as expected.*D 1 drained.*X 1 down.*M 1 missing/);
 
             await pool.getByTestId('rack').focus();
             await page.keyboard.press('ArrowRight');
@@ -294,7 +294,7 @@ describe('many pools', () => {
             const rows = panel.getByRole('grid', { name: 'Pools' }).locator('tbody tr');
             await becomes(() => rows.count(), 40);
             assert.equal(await page.getByTestId('rack').count(), 1);
-            assert.match(await seen(rows.first()), /^rack-020 ?1 drained · 7 not as expected/, 'of as many problems what cannot be used is first');
+            assert.match(await seen(rows.first()), /^rack-020 ?1 drained · 7 usable, but not as expected/, 'of as many problems what cannot be used is first');
             await panel.getByRole('button', { name: 'Pool', exact: true }).click();
             await becomes(async () => (await seen(rows.first())).startsWith('rack-001'), true, 'sorted by name');
             const bad = panel.locator('tr[data-key="rack-020"]');

@@ -22,7 +22,7 @@ function Formats() {
     };
     return html`
         <label>Format <select id="field-format" value=${format.value} onChange=${change}>
-            <${Options} items=${[["auto", "found out by itself"], ...(list.value ?? []).map(({ name, title }) => [name, title])]} now=${format.value} />
+            <${Options} items=${[["auto", "detected"], ...(list.value ?? []).map(({ name, title }) => [name, title])]} now=${format.value} />
         </select></label>`;
 }
 

@@ -49,9 +49,9 @@ function stepsOf(time) {
     const ideal_s = time.ideal_s;
     /** @type {Step[]} */
     const steps = [
-        { id: "ideal", label: "Model FLOPs at peak rate", tone: "green", hatched: false, start_s: 0, seconds: ideal_s,
+        { id: "ideal", label: "Model FLOPs at peak rate", tone: "green", hatched: true, start_s: 0, seconds: ideal_s,
             about: estimated.value.explanations?.["/time/ideal_s"], level: 0 },
-        { id: "efficiency", label: "Kernel efficiency", tone: "sky", hatched: false, start_s: ideal_s,
+        { id: "efficiency", label: "Kernel efficiency", tone: "sky", hatched: true, start_s: ideal_s,
             seconds: forward_s + backward_s - ideal_s, about: efficiencyAbout(forward_s, backward_s, ideal_s), level: 0 },
     ];
     let start_s = 0;
