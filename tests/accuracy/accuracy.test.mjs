@@ -50,14 +50,15 @@ async function questionsIn(path, section) {
     });
 }
 
+/** A line of a table with every field in quotes. */
+const quotedLine = (fields) => fields.map((text = 'x, y') => `"${text.replaceAll('"', '""')}"`).join(',');
+
 /** Our rows as somebody else may write them. */
 async function foreignTables() {
     for (const section of sections) {
         const rows = await rowsIn(here('data'), section);
         const names = ['their_own', ...Object.keys(rows[0]).reverse()];
-        const quoted = (text = 'x, y') => `"${text.replaceAll('"', '""')}"`;
-        const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
-            .map((fields) => fields.map(quoted).join(','));
+        const lines = [names, ...rows.map((row) => names.map((name) => row[name]))].map(quotedLine);
         await writeFile(join(folder, `${section.name}.csv`),
             `\uFEFF${lines.join('\r\n')}\r\n\r\n`);
     }
@@ -107,12 +108,14 @@ test('no plan that ran out of memory is surely called to fit', async () => {
     const [, memory] = sections;
     const failed = (await rowsIn(here('data'), memory)).filter(({ metric }) => metric === 'oom');
     const only = await mkdtemp(join(folder, 'oom-'));
-    const lines = [Object.keys(failed[0]), ...failed.map(Object.values)].map((fields) => fields.map((text) => `"${text}"`).join(','));
+    const lines = [Object.keys(failed[0]), ...failed.map(Object.values)].map(quotedLine);
     await writeFile(join(only, `${memory.name}.csv`), `${lines.join('\n')}\n`);
     const { code, stdout, stderr } = await harness('--data', only);
     assert.equal(code, 0, stderr);
-    const [, verdicts] = /^ran out of memory: 6\n(.*)$/m.exec(stdout);
-    for (const verdict of verdicts.match(/K\d+ [^(]+/g))
+    const [, listed] = /^ran out of memory: 6\n(.*)$/m.exec(stdout);
+    const verdicts = listed.match(/K\d+ [^(]+/g);
+    assert.equal(verdicts.length, 6);
+    for (const verdict of verdicts)
         assert.match(verdict, /does not fit|not surely/);
 });
 

@@ -317,17 +317,6 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
            sl_states_moment_bytes(&layout) * sl_states_at_rest(&own, &b->shards->optimizer);
 }
 
-/* Whether all that backward added up is cast for the way, in one piece, over one rank as well
- * (DeepSpeed engine.py, allreduce_bucket). */
-static bool
-casts_sums(const sl_memory_case *c, const sl_layout *layout)
-{
-    const bool deepspeed =
-        c->workload->framework == SL_FRAMEWORK_DEEPSPEED || c->workload->on_deepspeed;
-
-    return deepspeed && sl_states_sums_beside(c->workload, c->plan, layout);
-}
-
 double
 sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
 {
@@ -337,10 +326,8 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
         engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
         (workload->framework == SL_FRAMEWORK_MEGATRON && workload->reduce == SL_WIRE_BF16);
 
-    if (casts_sums(c, layout)) {
-        const double sent = sl_states_reduce_bytes(workload, layout);
-        return sent < sl_states_summed_bytes(layout) ? sent : 0.0;
-    }
+    if (sl_states_sums_beside(workload, c->plan, layout))
+        return sl_states_cast_bytes(workload, c->plan, layout);
     if (!casts || layout->gradient_bytes >= layout->master_bytes)
         return 0.0;
     return layout->master_bytes + (engine ? layout->gradient_bytes : 0.0);
@@ -349,7 +336,8 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
 const sl_degree *
 sl_rank_copied_over(const sl_memory_case *c, const sl_layout *layout, const sl_shards *shards)
 {
-    return casts_sums(c, layout) ? &shards->gradients : &shards->optimizer;
+    return sl_states_sums_beside(c->workload, c->plan, layout) ? &shards->gradients
+                                                               : &shards->optimizer;
 }
 
 /* Those of the loss first: where there is none they are neither set nor looked at. Of equal ones the
@@ -480,7 +468,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     const double stepped = (1.0 - sl_states_away(c->workload)) * sl_rank_copied_bytes(c, layout) *
                            sl_states_at_rest(b->elements, sl_rank_copied_over(c, layout, shards));
     /* The engine's copies and buckets are each larger than what backward leaves free. */
-    const bool apart = sl_states_engine(c->workload, c->plan) || casts_sums(c, layout);
+    const bool apart = sl_states_engine(c->workload, c->plan) ||
+                       sl_states_sums_beside(c->workload, c->plan, layout);
     const double idle = apart ? stepped + b->gathered.passing_buffers : 0.0;
     const cached copies = cached_weights(c, b);
     const sl_rank_phase common = {.name = "head",

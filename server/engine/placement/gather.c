@@ -387,14 +387,13 @@ measure_engine(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     const double summed = sl_states_summed_bytes(&layout);
     const double lists = sl_larger(1.0, floor(u->all / bucket_elements));
     const bool alone = (double)c->plan->data * c->plan->context == 1.0;
-    const bool beside = sl_states_sums_beside(c->workload, c->plan, &layout);
 
     /* Of fp32 sums there is no bucket before somebody is there to add them up with. */
-    if (beside)
+    if (sl_states_sums_beside(c->workload, c->plan, &layout))
         out->passing_buffers = added_copy(c, stage, u, &layout);
     else if (!alone || summed < layout.master_bytes)
         out->passing_buffers = summed * bucket_elements;
-    if (!alone && !(beside && sl_states_reduce_bytes(c->workload, &layout) < summed))
+    if (!alone && sl_states_cast_bytes(c->workload, c->plan, &layout) == 0.0)
         out->passing_buffers += layout.parameter_bytes * u->all / lists;
 }
 

@@ -50,7 +50,8 @@ typedef struct sl_gathered {
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * Megatron on DeepSpeed's engine: the bucket that a pipeline reduces through once backward is done,
- * and what updated parameters are gathered into, a bucket or more at a time.
+ * and what updated parameters are gathered into, a bucket or more at a time. Where DeepSpeed adds
+ * gradients up beside them: the copy that its largest tensor is added through.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * DataParallel, whose replicas hold their copies for a step: see engine/placement/lent.h.
  * FSDP 1's no_shard: root + the unit in use + the one prefetched, cast to 16 bits.

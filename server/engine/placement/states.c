@@ -243,12 +243,17 @@ sl_states_summed_bytes(const sl_layout *layout)
     return sl_smaller(layout->gradient_bytes, 4.0);
 }
 
+/* Gradients as they are made, and what they are added up in. */
+static bool
+keeps_both(const sl_workload *workload, const sl_layout *layout)
+{
+    return (workload->on_deepspeed || workload->own_bf16) && layout->gradient_bytes > 4.0;
+}
+
 double
 sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
 {
-    const bool beside = workload->on_deepspeed || workload->own_bf16;
-
-    if (beside && workload->reduce == SL_WIRE_DEFAULT && layout->gradient_bytes > 4.0)
+    if (keeps_both(workload, layout) && workload->reduce == SL_WIRE_DEFAULT)
         return sl_precision_kept_bytes(workload->precision);
     if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
         workload->framework == SL_FRAMEWORK_MEGATRON)
@@ -400,7 +405,17 @@ bool
 sl_states_sums_beside(const sl_workload *workload, const sl_plan *plan, const sl_layout *layout)
 {
     return sl_states_own_bf16(workload, plan) ||
-           (sl_states_engine(workload, plan) && layout->gradient_bytes > 4.0);
+           (sl_states_engine(workload, plan) && keeps_both(workload, layout));
+}
+
+double
+sl_states_cast_bytes(const sl_workload *workload, const sl_plan *plan, const sl_layout *layout)
+{
+    const double sent = sl_states_reduce_bytes(workload, layout);
+    const bool cast =
+        sl_states_sums_beside(workload, plan, layout) && sent < sl_states_summed_bytes(layout);
+
+    return cast ? sent : 0.0;
 }
 
 bool

@@ -211,6 +211,12 @@ bool sl_states_engine(const sl_workload *workload, const sl_plan *plan);
 bool sl_states_sums_beside(const sl_workload *workload, const sl_plan *plan,
                            const sl_layout *layout);
 
+/** Of those sums, what all of them are cast to for the way, in one piece and over one rank as well
+ * [bytes per parameter]: 0 where they travel as they are. Source: DeepSpeed engine.py,
+ * allreduce_bucket. */
+double sl_states_cast_bytes(const sl_workload *workload, const sl_plan *plan,
+                            const sl_layout *layout);
+
 /** Of the two moments of AdamW, one [bytes per parameter]. */
 double sl_states_moment_bytes(const sl_layout *layout);
 

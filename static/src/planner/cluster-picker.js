@@ -39,7 +39,7 @@ function AcceleratorSelect() {
             known.memory_bytes ? memorySize(known.memory_bytes) : "",
             known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
             known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
-        ].filter(Boolean).join(" · ") : "…"}</p>`;
+        ].filter(Boolean).join(" · ") : "\u00a0"}</p>`;
 }
 
 function InventorySelect() {
