@@ -322,8 +322,8 @@ read_mtp(sl_hf_reader *reader)
         if (extra != 0)
             (void)sl_node_fail_at(reader->config, keys[i], reader->warnings, SL_E_RANGE,
                                   "mtp_layers",
-                                  "checkpoints hold layers for multi-token prediction, %llu more; "
-                                  "the class has none, and they are not counted",
+                                  "layers for multi-token prediction that checkpoints hold "
+                                  "beside the model (%llu) are not counted: its class has none",
                                   (unsigned long long)extra);
     }
 }

@@ -175,11 +175,11 @@ warn(const sl_hf_quantization *from, const sl_hf_account *found, const sl_quanti
 {
     const uint64_t parameters = to->quantized_parameters + to->kept_parameters;
 
-    (void)sl_node_fail(&from->section, warnings, SL_E_RANGE, "quantization",
-                       "weights_bytes takes the layout of %s files: %s; %llu of %llu parameters "
-                       "are quantised",
-                       to->method, from->assumed, (unsigned long long)to->quantized_parameters,
-                       (unsigned long long)parameters);
+    (void)sl_node_fail(
+        &from->section, warnings, SL_E_RANGE, "quantization",
+        "%llu of %llu parameters are quantised, their bytes counted as in %s files: %s",
+        (unsigned long long)to->quantized_parameters, (unsigned long long)parameters, to->method,
+        from->assumed);
     if (found->unsure == 0)
         return;
     (void)sl_node_fail(&from->section, warnings, SL_E_RANGE, "quantization",

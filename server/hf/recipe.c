@@ -307,8 +307,8 @@ fill_mtp(const sl_hf_symbols *symbols, const sl_hf_source *source, uint64_t laye
     if (layers == 0)
         return SL_OK;
     (void)sl_node_fail(symbols->config, source->warnings, SL_E_RANGE, "mtp_layers",
-                       "checkpoints hold layers for multi-token prediction, %llu more; the class "
-                       "has none, and they are not counted",
+                       "layers for multi-token prediction that checkpoints hold beside the model "
+                       "(%llu) are not counted: its class has none",
                        (unsigned long long)layers);
     if (sl_model_mtp_parameters(model, layers, &model->mtp_parameters) == SL_OK)
         return SL_OK;

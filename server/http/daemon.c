@@ -16,6 +16,7 @@
 #include "http/feed_body.h"
 #include "http/lanes.h"
 #include "http/listen.h"
+#include "http/loops.h"
 #include "http/metrics.h"
 #include "http/pending.h"
 #include "http/reply.h"
@@ -27,8 +28,7 @@ enum {
     IDLE_TIMEOUT_S = 30,
     BODY_TIMEOUT_S = 60,   /* from the head to the last byte, however busy the client seems */
     SPOOL_TIMEOUT_S = 300, /* the same of a body that goes to disk */
-    CONNECTION_MEMORY_BYTES = 64 * 1024,
-    STACK_BYTES = 512 * 1024
+    CONNECTION_MEMORY_BYTES = 64 * 1024
 };
 
 struct sl_server {
@@ -38,7 +38,7 @@ struct sl_server {
     sl_pending *pending;
     sl_lanes *lanes;
     sl_metrics *metrics;
-    struct MHD_Daemon *daemon;
+    sl_loops *loops;
     int listen_fd;
     uint64_t start_time_ns; /* since 1970 */
 };
@@ -223,29 +223,31 @@ connection_limit(void)
                : OTHER_DESCRIPTORS;
 }
 
-static struct MHD_Daemon *
-daemon_start(sl_server *server)
+/* Half the cores parse and send, the others compute. */
+static unsigned
+loop_count(void)
 {
-    /* Half the cores parse and send, the others compute. The pool option must not be 1. */
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const unsigned threads = cores >= 4 ? (unsigned)cores / 2 : 1;
-    struct MHD_OptionItem pool[] = {
-        {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    if (threads == 1)
-        pool[0] = pool[1];
-    return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-        on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        on_unescape, NULL, MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-        connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+
+    return cores >= 4 ? (unsigned)cores / 2 : 1;
 }
 
-/* Frees what was started; the daemon is stopped already. */
+static struct MHD_Daemon *
+daemon_start(void *context, struct MHD_OptionItem *options)
+{
+    sl_server *const server = context;
+
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
+        server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
+        MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+        connection_limit() / loop_count(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_ARRAY,
+        options, MHD_OPTION_END);
+}
+
+/* Frees what was started; the loops are stopped already. */
 static void
 server_free(sl_server *server)
 {
@@ -295,8 +297,9 @@ sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port,
     server->metrics = sl_metrics_new(config->routes, config->route_count);
     server->pending = server->metrics == NULL ? NULL : sl_pending_new();
     server->lanes = server->pending == NULL ? NULL : sl_lanes_start(&server->config, job_run);
-    server->daemon = server->lanes == NULL ? NULL : daemon_start(server);
-    if (server->daemon == NULL) {
+    server->loops =
+        server->lanes == NULL ? NULL : sl_loops_start(loop_count(), daemon_start, server);
+    if (server->loops == NULL) {
         code = sl_fail(err, SL_E_UNAVAILABLE, "cannot_start", "",
                        "the threads of the server could not be started");
         goto failed;
@@ -328,15 +331,14 @@ sl_server_stop(sl_server *server, double grace_s)
 {
     assert(server != NULL);
 
-    /* The quiesced socket stays open until the daemon is gone, which may still look at it; shut
+    /* The quiesced socket stays open until the loops are gone, which may still look at it; shut
      * down, it refuses newcomers at once instead of letting them wait for nobody. */
-    const int listening = MHD_quiesce_daemon(server->daemon);
-    if (listening >= 0)
-        (void)shutdown(listening, SHUT_RDWR);
+    sl_loops_quiesce(server->loops);
+    (void)shutdown(server->listen_fd, SHUT_RDWR);
     const uint32_t cancelled = sl_pending_drain(server->pending, grace_s);
     if (server->config.give_up != NULL)
         server->config.give_up(server->config.app);
-    MHD_stop_daemon(server->daemon);
+    sl_loops_stop(server->loops);
     sl_pending_await_jobs(server->pending);
     server_free(server);
     return cancelled;

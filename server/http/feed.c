@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "http/feed_body.h"
+#include "http/loops.h"
 #include "http/message.h"
 
 /* What the daemon asks for at once. */
@@ -78,7 +79,7 @@ wake(sl_feed *feed)
     if (!feed->suspended)
         return;
     feed->suspended = false;
-    MHD_resume_connection(feed->connection);
+    sl_loops_resume(feed->connection);
 }
 
 bool

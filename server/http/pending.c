@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "http/feed_body.h"
 #include "http/hangups.h"
+#include "http/loops.h"
 
 /* For the answers of cancelled requests to reach their clients. */
 static const double FAREWELL_S = 2.0;
@@ -67,7 +68,7 @@ settle(sl_pending *pending, sl_exchange *exchange, sl_outcome outcome)
     exchange->outcome = outcome;
     if (outcome != SL_DONE)
         atomic_store(&exchange->cancelled, true);
-    MHD_resume_connection(exchange->connection);
+    sl_loops_resume(exchange->connection);
 }
 
 /* Ends one that somebody else than its job wants ended: an open one is left to its job, which says
@@ -253,7 +254,7 @@ sl_pending_open(sl_pending *pending, sl_exchange *exchange)
     if (exchange->outcome == SL_WAITING) {
         exchange->outcome = SL_DONE;
         exchange->open = true;
-        MHD_resume_connection(exchange->connection);
+        sl_loops_resume(exchange->connection);
     }
     unlock(pending);
 }

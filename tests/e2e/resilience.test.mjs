@@ -1,6 +1,7 @@
 /** What happens when something breaks: the database, a client, the time to stop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { startHub } from '../hub/standin.mjs';
 import { estimate, inventory, llama } from './lib/fixtures.mjs';
 import { connectTo, openSocket, send } from './lib/http.mjs';
@@ -168,6 +169,30 @@ test('with every client misbehaving', async (t) => {
         withMany(300, head('Content-Length: 1000\r\n\r\n{')));
     await t.test('chunks that never end hold up nobody', () =>
         withMany(300, head('Transfer-Encoding: chunked\r\n\r\n5\r\n{"mod')));
+    /* libmicrohttpd of Debian 12 takes 128 events at a time, and its own threads waited after exactly so many. */
+    for (const count of [127, 128, 256]) {
+        await t.test(`${count} requests that come at once are all answered`, async () => {
+            const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(server.url)));
+            let answers = 0;
+            sockets.forEach((socket) => socket.on('data', () => { answers += 1; }));
+            const all = async (what) => {
+                sockets.forEach((socket) => socket.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
+                await what();
+                await eventually(() => answers === count, `${count} answers`);
+                answers = 0;
+            };
+            /* Once, so that all are open and known; then while the server stands still. */
+            await all(() => {});
+            server.signal('SIGSTOP');
+            const stopped = performance.now();
+            await all(async () => {
+                await setTimeout(200);
+                server.signal('SIGCONT');
+            });
+            assert.ok(performance.now() - stopped < 15_000, 'before the connections time out');
+            sockets.forEach((socket) => socket.destroy());
+        });
+    }
     await t.test('clients that leave in the middle leave nothing behind', async () => {
         const body = JSON.stringify(estimate());
         for (let i = 0; i < 100; i++) {

@@ -344,8 +344,8 @@ fail_pool_name(const sl_node *pools, const char *name, const char *pointer, sl_e
     if (name == NULL) {
         (void)sl_fail(
             err, SL_E_RANGE, "required_field", pointer,
-            "must name one of the inventory's %zu pools; \"pools\" takes several of them, "
-            "or \"all\"",
+            "must name one of the inventory's %zu pools; several of them, or \"all\", go into "
+            "\"pools\"",
             count);
         sl_hint(err, "%s", list);
         return SL_E_RANGE;

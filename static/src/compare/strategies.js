@@ -4,6 +4,7 @@ import { postComparison } from "../state/api.js";
 import { extraWithout, membersOf, toldMembers } from "../state/cut.js";
 import { applyPatch, requestOf } from "../state/plan.js";
 import { plan, setPlan } from "../state/store.js";
+import { withSubject } from "../state/fields.js";
 import { readable } from "../state/prefs.js";
 import { Notes } from "../planner/details.js";
 import { Check } from "../widgets/check.js";
@@ -86,7 +87,10 @@ function Columns({ answer }) {
     const shown = strategies.filter((one) => one.name === "given" || isShown(one)).sort((a, b) => rankOf(a) - rankOf(b));
     /** Which are refused, by why. @type {Map<string, string[]>} */
     const left = new Map();
-    for (const { name, refused } of strategies.filter(({ applicable }) => !applicable)) left.set(refused.detail, [...left.get(refused.detail) ?? [], called("ways", name)]);
+    for (const { name, refused } of strategies.filter(({ applicable }) => !applicable)) {
+        const why = withSubject(refused);
+        left.set(why, [...left.get(why) ?? [], called("ways", name)]);
+    }
     const asked = shown.findIndex(({ name }) => name === said("base"));
     const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
     return html`
@@ -111,7 +115,7 @@ export function Strategies() {
     const fixed = said("fixed") === "1";
     const questions = questionsOf(plan.value, fixed);
     return html`
-        <${Answered} title="Strategies on your model and cluster" id="strategies" asked=${questions} request=${questions.others} ask=${ask} head=${html`
+        <${Answered} title=${known("help", "strategies")} id="strategies" asked=${questions} request=${questions.others} ask=${ask} head=${html`
             <${Check} on=${!fixed} set=${(on) => say({ fixed: on ? "" : "1" })}><${Help} of="free" /><//>`}>${(answer) => html`
             <${Recommendation} answer=${answer} /><${Columns} answer=${answer} />`}
         <//>`;

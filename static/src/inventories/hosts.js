@@ -2,7 +2,7 @@
  * Every host of an inventory with what is known of it, and what is wrong in words: the status joined with what each
  * source says. Pure.
  *
- * @typedef {"usable" | "unseen" | "differs" | "drained" | "down" | "missing"} State
+ * @typedef {"usable" | "unseen" | "differs" | "unknown" | "drained" | "down" | "missing"} State
  * @typedef {{name: string, state: State, says: string[]}} Host
  * @typedef {{name: string, accelerator: string | null, nodes: number, accelerators: number, usable: number, named: boolean,
  *            hosts: Host[]}} Pool
@@ -16,7 +16,7 @@ import { labelOf } from "./words.js";
 import { many } from "../words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
-export const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
+export const WORST = ["missing", "down", "drained", "unknown", "differs", "usable", "unseen"];
 
 /** @param {Api.Inventory} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
@@ -96,8 +96,11 @@ export function clusterOf(inventory, observations) {
         for (const name of facts.groups.flatMap(({ hosts }) => expand(hosts))) if (find(name)) mark(find(name).host, "usable", "");
     }
     const { hosts } = inventory.status;
-    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pools: [pool.name], hosts: /** @type {string[]} */ ([]),
-        count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
+    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => {
+        const says = called("says", "unknown part");
+        for (const host of pool.hosts) mark(host, "unknown", says);
+        return { title: "unknown part", pools: [pool.name], hosts: /** @type {string[]} */ ([]), count: pool.nodes, says, source: "", since: "" };
+    });
     const troubles = [...absent(hosts), ...together([...unknown, ...contradicted(hosts)]), ...unequal(hosts)];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {

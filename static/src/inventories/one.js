@@ -82,7 +82,7 @@ function Verdict({ verdict, evaluation }) {
 
 /** @param {{plans: Api.PlanItem[]}} props */
 function Plans({ plans }) {
-    if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
+    if (plans.length === 0) return html`<p class="muted"><${Help} of="no_plan" /></p>`;
     return html`
         <${Plain} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
             rows=${plans.map(({ slug, name, evaluated_at: at, ...plan }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,

@@ -31,7 +31,7 @@ function leave(names) {
 }
 
 /** @param {string | null} id */
-export const knownName = (id) => (id === null ? "a part that the catalogue does not know" : partName(id));
+export const knownName = (id) => (id === null ? known("help", "unknown_part") : partName(id));
 
 /**
  * The planner on so many nodes of a pool. Hosts of a pool are equal, and those that cannot be used the service leaves out by itself,
@@ -61,7 +61,7 @@ function Commands({ slug, pool, left }) {
     const odd = pool.hosts.filter(({ name, state }) => state === "differs" && !left.has(name));
     const nodes = pool.usable - chosen.length;
     const without = pool.nodes - nodes;
-    const offer = pool.accelerator === null ? "No plan on a part that is not known" : nodes < 1 ? "No host is left to plan on"
+    const offer = pool.accelerator === null ? known("help", "no_part") : nodes < 1 ? known("help", "no_host")
         : without === 0 ? `Plan on ${nodes > 1 ? "all " : ""}${many(nodes, "node")}`
             : `Plan without ${without === 1 ? "this host" : `these ${exact(without)} hosts`}: ${many(nodes, "node")}`;
     return html`

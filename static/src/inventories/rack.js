@@ -17,6 +17,7 @@ import { exact } from "../units.js";
 export const LOOKS = {
     usable: { tone: "green", hatched: false, letter: "" },
     unseen: { tone: "sky", hatched: false, letter: "·" },
+    unknown: { tone: "grey", hatched: false, letter: "?" },
     differs: { tone: "purple", hatched: true, letter: "≠" },
     drained: { tone: "orange", hatched: true, letter: "D" },
     down: { tone: "vermillion", hatched: false, letter: "X" },
@@ -24,7 +25,7 @@ export const LOOKS = {
 };
 
 /** Sides of a cell by how many hosts there are at most. */
-const SIDES = [[64, 30, 22], [500, 22, 18], [4000, 13, 13], [20_000, 6, 6], [Infinity, 3, 3]];
+const SIDES = [[64, 30, 22], [500, 22, 18], [4000, 13, 13], [8000, 9, 9], [20_000, 6, 6], [Infinity, 3, 3]];
 const LABEL_PX = 16;
 const RACK_ROWS = 16;
 const LETTER_PX = 6.5;
@@ -51,7 +52,7 @@ function laidOut(racks, count, width, [, narrow, down], labelled) {
     /* A rack is as wide as its name; racks of more than one column share that. */
     const longest = labelled ? Math.max(...racks.map(([name, members]) => name.length * LETTER_PX / columnsOf(members))) : 0;
     const across = Math.max(narrow, Math.ceil(longest));
-    const [label, gap] = [labelled ? LABEL_PX : 0, Math.min(10, down)];
+    const [label, gap] = [labelled ? LABEL_PX : 0, Math.min(10, down >> 1)];
     /** @type {Frame} */
     const frame = { across, down, height: 0, x: new Array(count), y: new Array(count), labels: [] };
     let [left, top, tallest] = [0, 0, 0];
@@ -96,14 +97,19 @@ function paint(context, hosts, { across, down, x, y, labels }, left) {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.font = `700 ${Math.min(13, down - 3)}px sans-serif`;
-    context.lineWidth = 2;
+    context.lineWidth = lettered ? 2 : 1;
     hosts.forEach(({ name, state }, place) => {
         const { tone, hatched, letter } = LOOKS[state];
         const out = left.has(name);
         context.fillStyle = out && !lettered ? colour("text") : brush({ tone, hatched: hatched && lettered });
         context.fillRect(x[place], y[place], across - gap, down - gap);
-        if (!lettered || (letter === "" && !out)) return;
+        if (letter === "" && !out) return;
         context.strokeStyle = colour("text");
+        /* Too small for a letter: what is wrong stands out by its edge. */
+        if (!lettered) {
+            if (across > 4 && state !== "unseen") context.strokeRect(x[place] + 0.5, y[place] + 0.5, across - gap - 1, down - gap - 1);
+            return;
+        }
         if (out) context.strokeRect(x[place] + 1, y[place] + 1, across - gap - 2, down - gap - 2);
         /* No hatch beneath a letter. */
         const [middle, centre] = [x[place] + (across - gap) / 2, y[place] + (down - gap) / 2];

@@ -72,7 +72,7 @@ function NextRevision({ into }) {
     };
     const save = () => store(into, value.spec, value.revision).then(forget, (error) => caught(error, setProblem));
     return html`
-        <${Check} on=${keepPools.value} set=${(on) => { keepPools.value = on; }}>Keep pools that the files do not name<//>
+        <${Check} on=${keepPools.value} set=${(on) => { keepPools.value = on; }}><${Help} of="keep_pools" /><//>
         ${(compared.problem?.status === 422 && unsettled()) || html`<${Waiting} of=${compared} what="what it would change" />`}
         ${value === null ? null : html`
             <h3>Against revision ${exact(value.revision)} of ${into}</h3><${Diff} diff=${value.diff} />

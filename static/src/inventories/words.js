@@ -1,4 +1,5 @@
 /** What the page of inventories says in words: ages, counts, fields of a node. Pure but for the clock and the units. */
+import { withSubject } from "../state/fields.js";
 import { exact } from "../units.js";
 import { many } from "../words.js";
 import { called } from "../widgets/words.js";
@@ -23,7 +24,7 @@ export const labelOf = (field) => called("fields", field);
 
 /** Why a saved plan stands as it does, as far as it is said. @param {Pick<Api.PlanItem, "reason" | "evaluation">} plan */
 export function reasonOf({ reason, evaluation }) {
-    return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
+    return reason ?? (evaluation?.errors[0] ? withSubject(evaluation.errors[0]) : evaluation?.binding) ?? "";
 }
 
 const MOST_NAMES = 8;

@@ -26,14 +26,20 @@ const sureTime = (value_s) => seconds(value_s, sure);
 /** @param {number} ratio */
 const sureShare = (ratio) => percent(ratio, sure);
 
-/** @param {{at: string, better: "more" | "less"}} props */
-function Delta({ at, better }) {
+/** A figure now and before the last change; null where it did not move. @param {string} at */
+function moved(at) {
     const { estimate, previous } = answer.value;
     const [now, before] = [estimate, previous].map((of) => valueAt(of, at));
-    if (!(before > 0) || Math.abs(now / before - 1) < LEAST_CHANGE) return null;
+    return before > 0 && Math.abs(now / before - 1) >= LEAST_CHANGE ? [now, before] : null;
+}
+
+/** @param {{at: string, better: "more" | "less"}} props */
+function Delta({ at, better }) {
+    if (!moved(at)) return null;
+    const [now, before] = moved(at);
     const improved = now < before === (better === "less");
     return html`
-        <span class="delta ${improved ? "good" : "bad"}" title="Against the plan before the last change">
+        <span class="delta ${improved ? "good" : "bad"}" title=${known("help", "delta")}>
             ${change(now, before)}<span class="visually-hidden"> ${improved ? "better" : "worse"} than before</span>
         </span>`;
 }
@@ -114,7 +120,7 @@ function Cost() {
             : html`<${Tile} testid="cost" label=${label} note=${NEEDS_TOKENS} />`;
     }
     const value = nodes * price_per_node_hour;
-    const about = { formula: "nodes x price_per_node_hour", inputs: { nodes, price_per_node_hour }, source: "The price that this estimate counts with" };
+    const about = { formula: "nodes x price_per_node_hour", inputs: { nodes, price_per_node_hour }, source: known("help", "price") };
     return html`<${Tile} testid="cost" label=${label} note=${note}><${Num} title=${now} text=${scaled(value)} value=${value} about=${about} inline /><//>`;
 }
 
@@ -123,14 +129,14 @@ export function Figures() {
     return html`
         <dl class="tiles">
             <${Headline} testid="step" label="Step time" at="/time/step_s" write=${sureTime} better="less"
-                         note=${html`<${Range} of="step_s" write=${sureTime} />`} />
+                         note=${html`<${Range} of="step_s" write=${sureTime} />${moved("/time/step_s") && html`<br />${known("help", "delta")}`}`} />
             <${Rate} />
             <${Headline} testid="mfu" label="MFU" title="Model FLOPs utilisation" at="/throughput/mfu_full" write=${sureShare} better="more"
                          note=${html`causal <${Figure} title="MFU counting causal attention" at="/throughput/mfu_causal" write=${sureShare} />,
                              ${" "}HFU <${Figure} title="Hardware FLOPs utilisation" at="/throughput/hfu" write=${sureShare} />`} />
             <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${(bytes) => `${size(bytes)} ${units.value}`} better="less"
                          note=${html`<${Range} of="peak_reserved_bytes" write=${size} />, <${Figure} at="/memory/device_total_bytes"
-                             title="With what lies outside the allocator" write=${size} /> with context`} />
+                             title=${known("help", "outside_allocator")} write=${size} /> with context`} />
             <${Headline} testid="bubble" label="Pipeline idle" at="/time/bubble_ratio" write=${sureShare}
                          note=${html`bubble and uneven stages; exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${sureTime} />`} />
             ${estimated.value.time_to_train_s > 0

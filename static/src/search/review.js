@@ -50,7 +50,7 @@ function Why() {
             ${answer?.time.length > 0 ? html`
                 <${Plain} tight label="Terms of both plans" columns=${["Term", "#This one", "#The best", "#Difference"]}
                     rows=${[...termRows(answer.time, "seconds", TIME_TERMS), ...termRows(answer.memory, "bytes", MEMORY_TERMS)]} />` : null}
-            ${answer?.outside_space.length > 0 ? html`<p class="hint muted">Not in the space that was searched:
+            ${answer?.outside_space.length > 0 ? html`<p class="hint muted"><${Help} of="outside" />
                 ${" "}${answer.outside_space.map((name) => dimensionLabel(name).toLowerCase()).join(", ")}.</p>` : null}
         <//>`;
 }

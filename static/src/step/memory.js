@@ -120,7 +120,7 @@ export function MemoryNow() {
     return html`
         <${Panel} id="now" data-testid="memory-now" title="Memory at the cursor, ${seconds(table_s.value)}"
             head=${html`<p class="key">a device of each stage, ${units.value}</p>`}>
-            ${list.length === 0 ? html`<p class="muted">Waiting for the estimate of this plan…</p>` : html`
+            ${list.length === 0 ? html`<p class="muted"><${Help} of="awaited" /></p>` : html`
                 <${Legend} terms=${terms} />
                 ${near.length === list.length ? null : html`
                     <p class="muted">Stages ${near[0].stage} to ${near.at(-1).stage} of ${list.length}: <${Help} of="near_stages" /></p>`}
