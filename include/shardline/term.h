@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "shardline/plan.h"
+
 enum { SL_TERM_INPUTS_MAX = 13 };
 
 typedef enum sl_term_id {
@@ -130,6 +132,9 @@ typedef struct sl_term {
 } sl_term;
 
 const sl_term_info *sl_term_describe(sl_term_id id);
+
+/** Its formula in a plan of that schedule, on which the bubble's depends. */
+const char *sl_term_formula(sl_term_id id, sl_schedule schedule);
 
 /** What a memory term is among those of its name, in few words. */
 const char *sl_term_what(sl_term_id id);

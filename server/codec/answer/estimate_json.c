@@ -12,16 +12,15 @@
 #include "shardline/units.h"
 
 static void
-explanation_write(sl_writer *writer, const sl_term *term)
+explanation_write(sl_writer *writer, const sl_term *term, const char *formula)
 {
-    const sl_term_info *const info = sl_term_describe(term->id);
-    sl_put_text(writer, "formula", info->formula);
+    sl_put_text(writer, "formula", formula);
     sl_write_key(writer, "inputs");
     sl_write_object(writer);
     for (uint32_t i = 0; i < term->input_count; i++)
         sl_put_double(writer, term->inputs[i].name, term->inputs[i].value);
     sl_write_object_end(writer);
-    sl_put_text(writer, "source", info->source);
+    sl_put_text(writer, "source", sl_term_describe(term->id)->source);
 }
 
 static void
@@ -53,7 +52,7 @@ rank_write(sl_writer *writer, const sl_rank_memory *rank, const sl_cluster *clus
         sl_put_text(writer, "what", sl_term_what(term->id));
         sl_put_int(writer, "bytes", llround(term->value));
         sl_put_text(writer, "lifetime", sl_name(&sl_lifetime_names, info->lifetime));
-        explanation_write(writer, term);
+        explanation_write(writer, term, info->formula);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
@@ -87,7 +86,7 @@ memory_write(sl_writer *writer, const sl_memory *memory, const sl_cluster *clust
 }
 
 static void
-time_write(sl_writer *writer, const sl_time *time)
+time_write(sl_writer *writer, const sl_time *time, sl_schedule schedule)
 {
     sl_write_object(writer);
     sl_put_double(writer, "step_s", time->step_s);
@@ -101,7 +100,7 @@ time_write(sl_writer *writer, const sl_time *time)
         sl_write_object(writer);
         sl_put_text(writer, "name", sl_term_describe(term->id)->name);
         sl_put_double(writer, "seconds", term->value);
-        explanation_write(writer, term);
+        explanation_write(writer, term, sl_term_formula(term->id, schedule));
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
@@ -157,7 +156,7 @@ sl_communication_write(sl_writer *writer, const sl_time *time, const double late
             sl_communication_explain(time, c, (sl_sent_figure)figure, &term);
             sl_write_key(writer, names[figure]);
             sl_write_object(writer);
-            explanation_write(writer, &term);
+            explanation_write(writer, &term, sl_term_describe(term.id)->formula);
             sl_write_object_end(writer);
         }
         sl_write_object_end(writer);
@@ -300,7 +299,7 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
             continue;
         sl_write_key(writer, pointer);
         sl_write_object(writer);
-        explanation_write(writer, term);
+        explanation_write(writer, term, sl_term_describe(term->id)->formula);
         sl_write_object_end(writer);
     }
     sl_write_object_end(writer);
@@ -365,7 +364,7 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
     sl_write_key(writer, "memory");
     memory_write(writer, &estimate->memory, &document->request->cluster);
     sl_write_key(writer, "time");
-    time_write(writer, &estimate->time);
+    time_write(writer, &estimate->time, estimate->plan.schedule);
     sl_write_key(writer, "throughput");
     throughput_write(writer, &estimate->throughput);
     sl_communication_write(writer, &estimate->time, NULL);

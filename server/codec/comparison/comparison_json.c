@@ -289,13 +289,14 @@ tuning_reason_say(const sl_tuning_comparison *c, char *out, size_t size)
     const sl_tuning *const tuning = &c->choices[c->recommended];
     const sl_entry *const best = &c->entries[c->recommended];
     sl_spell(sl_name(&sl_tuning_names, tuning->method), name, sizeof name);
-    (void)sl_text_format(
-        out, size,
-        "Of what fits, %s trains most; with %s recomputation and %s attention a step takes %s s "
-        "and %.1f of %.1f GiB stay free.%s",
-        name, tuning->recompute ? "full" : "no", sl_name(&sl_attention_names, tuning->kernel),
-        step_say(best).text, (double)best->headroom_bytes / SL_GIB_BYTES,
-        (double)best->usable_bytes / SL_GIB_BYTES, caution_of(best));
+    (void)sl_text_format(out, size,
+                         "Of what fits, %s changes the most weights; with %s recomputation and %s "
+                         "attention a step takes %s s "
+                         "and %.1f of %.1f GiB stay free.%s",
+                         name, tuning->recompute ? "full" : "no",
+                         sl_name(&sl_attention_names, tuning->kernel), step_say(best).text,
+                         (double)best->headroom_bytes / SL_GIB_BYTES,
+                         (double)best->usable_bytes / SL_GIB_BYTES, caution_of(best));
 }
 
 static void

@@ -170,7 +170,7 @@ sl_relaxed_say(const sl_search_document *document, const char *before, char *out
             return;
         sl_reason_say(tightest, said);
         const bool told = strstr(before, said) != NULL;
-        (void)sl_text_format(out, size, " Opening every list of the space does not help%s%s.",
+        (void)sl_text_format(out, size, " Nor would any other value of what is searched help%s%s.",
                              told ? "" : "; ", told ? "" : said);
     }
 }

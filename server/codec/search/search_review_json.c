@@ -400,15 +400,17 @@ reranking_write(sl_writer *writer, const sl_search_review *review)
         (void)sl_text_format(sentence, sizeof sentence,
                              "Simulation leaves the order as it was, of %u simulated.", simulated);
     else if (review->plans[0].point == 0)
-        (void)sl_text_format(sentence, sizeof sentence,
-                             "Simulation moves %u plans, of %u simulated; the first stays.", moved,
-                             simulated);
+        (void)sl_text_format(
+            sentence, sizeof sentence,
+            "Ranks go by the simulated step, tokens/s by the closed form: of %u simulated "
+            "plans %u move, the first stays.",
+            simulated, moved);
     else
         (void)sl_text_format(
             sentence, sizeof sentence,
-            "Simulation moves %u plans, of %u simulated: plan %u of the closed form "
-            "comes first.",
-            moved, simulated, review->plans[0].point + 1);
+            "Ranks go by the simulated step, tokens/s by the closed form: of %u simulated plans "
+            "%u move, and plan %u of the closed form comes first.",
+            simulated, moved, review->plans[0].point + 1);
     sl_write_key(writer, "reranking");
     sl_write_object(writer);
     sl_put_text(writer, "sentence", sentence);

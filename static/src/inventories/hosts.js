@@ -99,7 +99,7 @@ export function clusterOf(inventory, observations) {
     const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => {
         const says = called("says", "unknown part");
         for (const host of pool.hosts) mark(host, "unknown", says);
-        return { title: "unknown part", pools: [pool.name], hosts: /** @type {string[]} */ ([]), count: pool.nodes, says, source: "", since: "" };
+        return { title: "unknown part", pools: [pool.name], hosts: inventory.spec.pools[pools.indexOf(pool)].hosts ?? [], count: pool.nodes, says, source: "", since: "" };
     });
     const troubles = [...absent(hosts), ...together([...unknown, ...contradicted(hosts)]), ...unequal(hosts)];
     for (const row of troubles) {

@@ -136,7 +136,7 @@ function Rows({ rows }) {
         <${Table} label="Inventories" columns=${COLUMNS} rows=${rows} keyOf=${(/** @type {Row} */ { item }) => item.slug}
             more=${(/** @type {Row} */ { item }) => ({ "data-slug": item.slug })} />
         <p class="commands"><span class="muted" role="status" data-testid="count">${
-            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</span>
+            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`} here, what was seen longest ago first.</span>
             <${TableTools} rows=${rows} columns=${COLUMNS} file="shardline-inventories" /></p>`;
 }
 
@@ -175,7 +175,7 @@ function Filter() {
 
 function Nothing() {
     const filtered = ["q", "bad", "gone", "cursor"].some((name) => place.value[name] !== undefined);
-    if (filtered) return html`<p>No inventory is like that.</p>`;
+    if (filtered) return html`<p><${Help} of="none_like" /></p>`;
     return html`
         <div class="empty"><h2>No inventory is stored</h2>
             <p><${Help} of="bring" /></p>

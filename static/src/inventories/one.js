@@ -36,7 +36,7 @@ async function loadOne(slug, abort) {
 function Troubles({ troubles }) {
     return html`
         <${Panel} title="Hosts with problems" id="troubles">
-            ${troubles.length === 0 ? html`<p class="good">None that a source tells of.</p>` : html`
+            ${troubles.length === 0 ? html`<p class="good"><${Help} of="none_told" /></p>` : html`
                 <${Plain} label="Hosts with problems" most=${MOST_ROWS} columns=${["What", "#Hosts", "~Which", "~Why", "~Pool", "Source", "Since"]}
                     rows=${troubles.map(({ title, count, hosts, says, pools, source, since }) =>
                         [html`<b>${title}</b>`, exact(count), named(hosts), says, named(pools, MOST_POOLS), source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}

@@ -66,7 +66,7 @@ function Commands({ slug, pool, left }) {
             : `Plan without ${without === 1 ? "this host" : `these ${exact(without)} hosts`}: ${many(nodes, "node")}`;
     return html`
         <button type="button" class="primary" disabled=${nodes < 1 || pool.accelerator === null} onClick=${() => planOn(slug, pool.name, nodes)}>${offer}</button>
-        ${odd.length > 0 ? html`<button type="button" onClick=${() => leave([...left, ...odd.map(({ name }) => name)])}>Leave out ${
+        ${odd.length > 0 && odd.length < nodes ? html`<button type="button" onClick=${() => leave([...left, ...odd.map(({ name }) => name)])}>Leave out ${
             odd.length === 1 ? "the one that differs" : `the ${exact(odd.length)} that differ`}</button>` : null}
         ${chosen.length > 0 ? html`<button type="button" onClick=${() => leave([...left].filter((name) => !pool.hosts.some((host) => host.name === name)))}>Take ${
             chosen.length === 1 ? "it" : `the ${exact(chosen.length)}`} back in</button>` : null}`;

@@ -92,7 +92,7 @@ function Unsettled({ open }) {
 /** @param {{report: Api.ParsedInventory}} props */
 function Missing({ report }) {
     const gaps = report.pools.map(({ name, fields }) => ({ name, lacks: WANTED.filter((field) => !(field in fields)) })).filter(({ lacks }) => lacks.length > 0);
-    if (report.unresolved.length === 0 && gaps.length === 0) return html`<p class="good">Nothing that a plan needs.</p>`;
+    if (report.unresolved.length === 0 && gaps.length === 0) return html`<p class="good"><${Help} of="nothing_missing" /></p>`;
     return html`
         <ul class="notes">${report.unresolved.map((open) => html`<${Unsettled} key=${open.pool} open=${open} />`)}
             ${alike(gaps, ({ lacks }) => lacks.join()).map(([{ name, lacks }, ...others]) => html`

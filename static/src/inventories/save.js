@@ -46,7 +46,7 @@ function Refused({ problem, into, again }) {
         <div class="refused" role="alert" data-testid="lost-race">
             <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> <${Help} of="kept_theirs" />`
                 : html`<b>${into} was changed meanwhile.</b> <${Help} of="kept_change" />`}</p>
-            <button type="button" onClick=${into === "" ? () => aim(slug.value) : again}>Compare with what is there now</button></div>`;
+            <button type="button" onClick=${into === "" ? () => aim(slug.value) : again}><${Help} of="compare_now" /></button></div>`;
 }
 
 /** @param {unknown} error @param {(problem: any) => void} tell */

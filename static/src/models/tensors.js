@@ -38,7 +38,7 @@ export function TensorTable({ shown }) {
                 <${Table} answer=${answer} />
                 <nav class="turn" aria-label="Pages of tensors">
                     <button type="button" disabled=${page === 1} onClick=${() => turn()}>← Previous</button>
-                    <span class="muted" role="status">page ${page}, ${answer.tensors.length} tensors</span>
+                    <span class="muted" role="status">page ${page}: ${answer.tensors.length} of its tensors</span>
                     <button type="button" disabled=${answer.next_cursor === null} onClick=${() => turn(answer.next_cursor)}>Next →</button>
                 </nav>`}
         <//>`;

@@ -63,7 +63,7 @@ function InventorySelect() {
             <${Row} name="pool">
                 <select id="field-pool" value=${pool} ...${errorProps("pool")}
                         onChange=${(event) => choose(event.currentTarget.value)}>
-                    <${Options} now=${pool} items=${[["", "Any"], ...pools.map(({ name, nodes }) => [name, `${name} · ${many(nodes, "node")}`])]} />
+                    <${Options} now=${pool} items=${[["", pools.length > 1 ? "Choose one" : "Any"], ...pools.map(({ name, nodes }) => [name, `${name} · ${many(nodes, "node")}`])]} />
                 </select>
             <//>` : null}`;
 }

@@ -114,7 +114,7 @@ export function Waterfall() {
             <p class="key">indented: parts of both above</p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
             <div class="falls"><${Plain} label=${known("help", "falls")}
-                columns=${["Term", html`<span class="visually-hidden">Drawn from the start of the step</span>`, `#${unit}`, "#share", ...formulaHead()]}
+                columns=${["Term", html`<span class="visually-hidden">${known("help", "drawn")}</span>`, `#${unit}`, "#share", ...formulaHead()]}
                 more=${(at) => ({ class: steps[at].level === 1 ? "sub" : "", "data-term": steps[at].id, "data-seconds": steps[at].seconds })}
                 rows=${steps.map((step) => cellsOf(step, time, end_s, unit))}>
                 <tfoot>

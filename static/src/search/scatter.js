@@ -206,7 +206,7 @@ export function Scatter() {
                 <${Pick} name="y" label="Up" items=${figures} now=${upwards.value.name} />
                 <${Pick} name="x" label="Across" items=${figures} now=${across.value.name} />
                 <${Pick} name="colour" label="Colour" items=${colours.value} now=${colouredBy.value} />
-                ${more ? html`<${Check} on=${said("rejected") !== "0"} set=${(on) => say({ rejected: on ? "" : "0" })}>Show plans that do not work<//>` : null}
+                ${more ? html`<${Check} on=${said("rejected") !== "0"} set=${(on) => say({ rejected: on ? "" : "0" })}><${Help} of="show_rejected" /><//>` : null}
             </div>
             <${Legend} /><${Plot} /><${Readout} /><${Chosen} />
             <p class="hint muted" id="scatter-keys"><${Help} of="scatter" /></p>

@@ -37,5 +37,5 @@ const SHORT = [["tensor", "TP"], ["pipeline", "PP"], ["virtual_pipeline", "VPP"]
 /** Degrees in a few letters, as the trade writes them. @param {Record<string, any>} parallelism @returns {string[]} */
 export function degreesOf(parallelism) {
     const degrees = SHORT.filter(([name]) => parallelism[name] > 1).map(([name, short]) => `${short}${parallelism[name]}`);
-    return parallelism.tensor > 1 && parallelism.sequence ? [...degrees, "SP"] : degrees;
+    return [...degrees, ...(parallelism.tensor > 1 && parallelism.sequence ? ["SP"] : []), ...(parallelism.pipeline_layout ? ["layout"] : [])];
 }

@@ -53,7 +53,7 @@ function Calibrate({ measured_s }) {
     };
     return html`
         <div class="commands"><button type="button" class="primary" onClick=${start}>Calibrate to this step</button>
-            ${set ? html`<button type="button" onClick=${() => setPlan(withoutExtra(plan.value, CLOCK))}>Back to the catalogue's clock</button>` : null}</div>
+            ${set ? html`<button type="button" onClick=${() => setPlan(withoutExtra(plan.value, CLOCK))}><${Help} of="back_to_catalogue" /></button>` : null}</div>
         <p class="muted" role="status">${state || html`<${Help} of=${set ? "calibrated" : "calibrate"} />`}</p>`;
 }
 

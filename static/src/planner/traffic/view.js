@@ -83,7 +83,7 @@ export function Traffic() {
         about=${{ ...item.explain[of], parts: item.explain }} />`;
     return html`
         <${Picture} items=${items} />
-        <${Plain} tight label="Collectives of one step, for one device" columns=${["Collective", "Level", "#Bytes per step", "#Time", "#Exposed"]}
+        <${Plain} tight label=${known("help", "collectives")} columns=${["Collective", "Level", "#Bytes per step", "#Time", "#Exposed"]}
             rows=${items.map((item) => [sourceOf(item), wordsOf(item.level),
                 figure(item, "bytes_per_step", "Bytes per step", (value) => scaled(value, "B")), figure(item, "seconds", "Time", seconds),
                 figure(item, "exposed_s", "Exposed", seconds)])} />`;

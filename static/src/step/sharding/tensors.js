@@ -59,7 +59,7 @@ export function Tensors() {
             ${problem && html`<${Problem} problem=${problem} />`}
             ${answer && tensors.length === 0 ? html`<p class="muted"><${Help} of="no_tensor" /></p>` : null}
             ${tensors.length > 0 ? html`<div class="tall">
-                <${Plain} tight cards label=${names.says.tensors} columns=${["Tensor", "#Shape", "Type", "Slice", "#Bytes"]}
+                <${Plain} tight cards label=${names.says.tensors} columns=${["Tensor", "#Shape", "In files", "Slice", "#Bytes"]}
                     more=${(at) => pointing(tensors[at].name)} rows=${tensors.map((tensor) => cellsOf(tensor, inUse.has(tensor.layer)))} /></div>` : null}
             <${Holders} /><${Units} units=${units} />
             ${next && html`<p class="more"><button type="button" onClick=${fetchMore}>More</button></p>`}
