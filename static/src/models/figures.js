@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { memorySize, storedSize } from "../state/prefs.js";
 import { count } from "../units.js";
-import { many, wordsOf } from "../words.js";
+import { wordsOf } from "../words.js";
 import { Num } from "../widgets/explain.js";
 import { breaking } from "../widgets/name.js";
 import { known } from "../widgets/words.js";
@@ -67,7 +67,7 @@ export const FACTS = [
         : runs.map((run) => `${run.count} × ${run.window} positions of ${storedSize(run.bytes_per_token)}`).join(", ")) },
     { label: "Towers, not planned", read: (info) => info.tower_parameters || null, write: count },
     { label: "Multi-token prediction", read: (info) => info.mtp_parameters || null, write: count },
-    { label: "Stored buffers", read: (info) => info.persistent_buffers || null, write: (elements) => many(elements, "element") },
+    { label: "Stored buffers", read: (info) => info.persistent_buffers || null, write: count },
     { label: "Commit", read: (info) => info.revision?.slice(0, 12) ?? null },
     { label: "Count of the Hub", read: (info) => info.cross_check?.total ?? null, write: count,
         source: (info) => wordsOf(info.cross_check.source ?? ""),
