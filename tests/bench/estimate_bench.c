@@ -82,6 +82,20 @@ memory_s(const sl_question *q, const sl_combination *c, const sl_priced *priced,
     return (sl_clock_now_s() - start_s) / rounds;
 }
 
+/* The closed form of a step, kinds priced and placed before. */
+static double
+steps_s(const sl_question *q, const sl_combination *c, const sl_priced *priced)
+{
+    static sl_holdings holdings;
+    const sl_memory_case one = sl_evaluate_case(q, c, priced, &holdings);
+    const double start_s = sl_clock_now_s();
+    sl_time time;
+
+    for (int i = 0; i < ROUNDS; i++)
+        sl_evaluate_time(&one, &time);
+    return (sl_clock_now_s() - start_s) / ROUNDS;
+}
+
 /* Every rank of 126 layers on 16 stages, and those alone that may need most. only: the word for one
  * of both, run for its instructions, or NULL. */
 static void
@@ -196,6 +210,7 @@ main(int argc, char **argv)
     const double price_s = prices_s(&q, &c, &priced);
     const double evaluate_s = evaluations_s(&q, &c, &priced, ROUNDS);
     const double fullest_s = memory_s(&q, &c, &priced, true, ROUNDS);
+    const double step_s = steps_s(&q, &c, &priced);
     const double check_s = checks_s(&q, false, ROUNDS);
     const double cut_s = checks_s(&q, true, ROUNDS);
     const double answer_s = answers_s(&q);
@@ -205,6 +220,8 @@ main(int argc, char **argv)
            evaluate_s / price_s);
     printf("... of it memory          %8.2f us   %.2f of pricing\n", 1e6 * fullest_s,
            fullest_s / price_s);
+    printf("... of it the step        %8.2f us   %.2f of pricing\n", 1e6 * step_s,
+           step_s / price_s);
     printf("its check                 %8.2f us   %.2f of pricing\n", 1e6 * check_s,
            check_s / price_s);
     printf("... of another cut        %8.2f us   %.2f of pricing\n", 1e6 * cut_s, cut_s / price_s);

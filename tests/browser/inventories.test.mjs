@@ -407,8 +407,10 @@ describe('an upload', () => {
             await page.setInputFiles('#field-files', [upload(slurm(hosts))]);
             await page.getByTestId('save').getByText('Choose the part of pool h100 first, above.').waitFor();
             assert.equal(await page.getByTestId('save').getByTestId('problem').count(), 0);
+            assert.ok(await button(page, 'Store as the next revision').isDisabled());
             await page.getByTestId('missing').locator('select').selectOption('nvidia-h100-sxm5-80gb');
-            await button(page, 'Store as revision 2').waitFor();
+            await page.getByTestId('diff').waitFor();
+            assert.ok(await button(page, 'Store as the next revision').isEnabled());
         });
         await api.remove('open');
     });
@@ -420,7 +422,7 @@ describe('an upload', () => {
             const diff = await seen(page.getByTestId('diff'));
             assert.match(diff, /pool h100 grew from 24 to 26 nodes.*hosts added: r3-gpu\[09-10\]/);
             assert.match(await seen(page.getByTestId('save')), /pool h100 keeps fabric, price per node hour.*spare/);
-            await button(page, 'Store as revision 2').click();
+            await button(page, 'Store as the next revision').click();
             await page.locator('[data-testid=pool]').first().waitFor();
             const { spec: { pools: [h100, spare] } } = await api.get('inventories/grown');
             assert.deepEqual([h100.price_per_node_hour, h100.nodes, h100.node.accelerator, spare.name], [22, 26, node.accelerator, 'spare']);
@@ -431,12 +433,13 @@ describe('an upload', () => {
         await api.inventory('raced', spec);
         await inTab(browser, server, { ...at('&p.add=1&p.into=raced'), faults: ['412 PUT /api/v1/inventories/raced'] }, async ({ page }) => {
             await page.setInputFiles('#field-files', [upload(slurm([...hosts, 'r3-gpu09']))]);
-            await button(page, 'Store as revision 2').waitFor();
+            await page.getByText('Against revision 1 of raced').waitFor();
             await api.inventory('raced', { ...spec, description: 'of somebody else' });
-            await button(page, 'Store as revision 2').click();
+            await button(page, 'Store as the next revision').click();
             assert.match(await seen(page.getByTestId('lost-race')), /raced was changed meanwhile.*Nothing was stored/);
             await button(page, 'Compare with what is there now').click();
-            await button(page, 'Store as revision 3').click();
+            await page.getByText('Against revision 2 of raced').waitFor();
+            await button(page, 'Store as the next revision').click();
             await page.locator('[data-testid=pool]').first().waitFor();
             const stored = await api.get('inventories/raced');
             assert.deepEqual([stored.revision, stored.spec.description, stored.spec.pools[0].nodes], [3, 'of somebody else', 25]);

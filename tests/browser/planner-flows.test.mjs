@@ -197,7 +197,7 @@ describe('a cluster', () => {
             await answering(tab, () => type(page, 'globalBatch', '120'));
             await drop(page, [['nodes.txt', SCONTROL]]);
             const card = page.getByTestId('intake');
-            await card.getByText('is any of several parts').waitFor();
+            await card.getByText('may be several parts').waitFor();
             assert.match(await seen(card), /4 nodes, 32 accelerators, 1 drained or down/);
             const { status, request } = await answering(tab, () => card.getByRole('button', { name: /H100 SXM5/ }).click());
             assert.equal(status, 200);

@@ -67,7 +67,7 @@ function Pools({ pools, files }) {
 
 /** Why a name decides no part. @param {{name?: string, why?: string}} open */
 export function openWords({ name, why }) {
-    return name ? `“${name}” ${why === "ambiguous" ? "is any of several parts" : "is no part of the catalogue"}` : "no accelerator is named";
+    return name ? `“${name}” ${why === "ambiguous" ? "may be several parts" : "is no part of the catalogue"}` : "no accelerator is named";
 }
 
 /** @param {{except?: string[], now?: string}} props  as options */

@@ -76,9 +76,9 @@ function NextRevision({ into }) {
         ${(compared.problem?.status === 422 && unsettled()) || html`<${Waiting} of=${compared} what="what it would change" />`}
         ${value === null ? null : html`
             <h3>Against revision ${exact(value.revision)} of ${into}</h3><${Diff} diff=${value.diff} />
-            ${value.kept.length > 0 ? html`<ul class="notes muted">${value.kept.map((words) => html`<li key=${words}>${words}: no file says otherwise</li>`)}</ul>` : null}
-            <p class="commands"><button type="button" class="primary" disabled=${compared.pending || compared.problem !== null} onClick=${save}>
-                Store as revision ${exact(value.diff.to)}</button></p>`}
+            ${value.kept.length > 0 ? html`<ul class="notes muted">${value.kept.map((words) => html`<li key=${words}>${words}: no file says otherwise</li>`)}</ul>` : null}`}
+        <p class="commands"><button type="button" class="primary" disabled=${value === null || compared.pending || compared.problem !== null} onClick=${save}>
+            Store as the next revision</button></p>
         ${problem === null ? null : html`<${Refused} problem=${problem} into=${into} again=${again} />`}`;
 }
 

@@ -38,7 +38,7 @@ export function Choose({ slot, label }) {
             </select></label>
             <${Hub} slot=${slot} label=${label} />
             ${name === OWN ? html`
-                <details open=${!hasModel(plan.value)}><summary>Paste or drop a config.json</summary>
+                <details open=${!hasModel(plan.value)}><summary><${Help} of="paste" /></summary>
                     <p class="muted"><${Help} of="own_config" /></p><${ConfigForm} /></details>` : null}
             ${problem ? html`<p class="bad"><b>${problem.title}</b>: ${problem.errors[0]?.detail ?? problem.detail}</p>` : null}
             ${name !== "" && !problem ? html`<p><button type="button" onClick=${() => planIt(name)}>Plan with this model</button></p>` : null}

@@ -45,7 +45,7 @@ export function rowsOf(ranks) {
     }
     const terms = [...found.values()].sort((a, b) => orderOf(a.name) - orderOf(b.name));
     return terms.map((term) => {
-        const { label, tone } = lookOf(MEMORY_TERMS, term.name, term.lifetime);
+        const { label, tone } = lookOf(MEMORY_TERMS, term.name, term.what);
         const twice = terms.filter((other) => other.name === term.name).length > 1;
         return { key: keyOf(term), tone, term, label: twice ? `${label}, ${term.what}` : label };
     });

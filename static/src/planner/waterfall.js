@@ -111,7 +111,7 @@ export function Waterfall() {
     const steps = stepsOf(time);
     return html`
         <${Panel} title="Where the time goes" id="waterfall" head=${html`
-            <p class="key">indented: parts of both above</p>
+            <p class="key"><${Help} of="indented" /></p>
             <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />`}>
             <div class="falls"><${Plain} label=${known("help", "falls")}
                 columns=${["Term", html`<span class="visually-hidden">${known("help", "drawn")}</span>`, `#${unit}`, "#share", ...formulaHead()]}

@@ -21,7 +21,7 @@ export function Stack({ terms, of = "", end, top, height }) {
     return stackOf({ terms }).map((term) => {
         const x = start;
         start += term.bytes;
-        const { label, tone } = lookOf(MEMORY_TERMS, term.name, term.lifetime);
+        const { label, tone } = lookOf(MEMORY_TERMS, term.name, term.what);
         return html`
             <rect key=${keyOf(term)} class="bar tone-${tone}" data-term=${term.name} data-lifetime=${term.lifetime} data-bytes=${term.bytes}
                   x=${share(x / end)} y=${top} height=${height} width=${share(term.bytes / end)}

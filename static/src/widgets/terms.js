@@ -18,8 +18,8 @@ function looks(terms) {
 /** In the order of stacking. */
 export const MEMORY_TERMS = looks({
     parameters: ["blue"], adapters: ["yellow"], gradients: ["vermillion"], master_weights: ["sky"], optimizer: ["green", "Optimizer states"],
-    activations: ["orange"], "activations transient": ["vermillion", "Activations"], logits: ["yellow"], kv_cache: ["green", "KV cache"], gathered_parameters: ["blue"],
-    communication_buffers: ["purple"], temporary: ["grey"], fragmentation: ["ink"], context: ["ink", "Device context"],
+    activations: ["orange"], "activations rebuilt in backward": ["vermillion", "Activations"], logits: ["yellow"], kv_cache: ["green", "KV cache"], gathered_parameters: ["blue"],
+    communication_buffers: ["purple"], temporary: ["grey"], "temporary workspaces of products": ["orange", "Temporary"], fragmentation: ["ink"], context: ["ink", "Device context"],
 });
 
 export const TIME_TERMS = looks({
@@ -30,9 +30,9 @@ export const TIME_TERMS = looks({
     overhead: ["ink", "Overhead and slowest rank"],
 });
 
-/** @param {Map<string, Look>} looks @param {string} name @param {string} [lifetime]  where a name stands for two @returns {Look} */
-export function lookOf(looks, name, lifetime) {
-    return looks.get(`${name} ${lifetime}`) ?? looks.get(name) ?? { label: titleOf(name), tone: "grey" };
+/** @param {Map<string, Look>} looks @param {string} name @param {string} [what]  where a name stands for two @returns {Look} */
+export function lookOf(looks, name, what) {
+    return looks.get(`${name} ${what}`) ?? looks.get(name) ?? { label: titleOf(name), tone: "grey" };
 }
 
 /** Terms that come and go within a step are hatched, those that stay are solid. @param {string} lifetime */

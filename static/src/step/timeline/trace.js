@@ -138,7 +138,7 @@ export function Trace() {
             <div class="transport">
                 <button type="button" onClick=${openPerfetto}>Open in Perfetto</button>
                 <button type="button" onClick=${download}>Download the trace</button>
-                <label class="file">Recorded trace, choose or drop<input type="file" class="visually-hidden" accept=".json,.gz"
+                <label class="file"><${Help} of="recorded" /><input type="file" class="visually-hidden" accept=".json,.gz"
                     onChange=${(event) => compare(event.currentTarget.files[0])} /></label>
             </div>
             <p class="muted" role="status">${phase === "loading" ? `Reading ${of}…` : told.value || `Perfetto is at ${PERFETTO}: ${names.says.perfetto}`}</p>
