@@ -300,7 +300,10 @@ describe('many pools', () => {
             const bad = panel.locator('tr[data-key="rack-020"]');
             assert.match(await seen(bad), /1 drained.*Plan without this host: 7 nodes/);
             assert.ok(await page.getByTestId('troubles').locator('tbody tr').count() < 5, 'the same of twenty pools is one row');
-            assert.match(await seen(page.getByTestId('troubles')), /unknown part ?24.*rack-038, rack-039, rack-040/);
+            assert.match(await seen(page.getByTestId('troubles')), /unknown part ?24 ?k038-n\[01-08\], k039.*rack-038, rack-039, rack-040/);
+            assert.match(await seen(panel), /\? 24 of a part that the catalogue does not know/, 'they are no usable ones');
+            assert.match(await seen(panel.locator('tr[data-key="rack-038"]')), /8 of a part that the catalogue does not know/);
+            assert.equal(await panel.locator('tr[data-key="rack-002"]').getByRole('button', { name: /Leave out/ }).count(), 0, 'else no host is left');
             await becomes(async () => await page.getByTestId('guessed').locator('tbody tr').count() > 0, true);
             assert.match(await seen(page.getByTestId('guessed')), /rack-001, rack-0\d\d, rack-0\d\d and \d+ more/);
             assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 4000, 'a few screens');

@@ -109,10 +109,10 @@ describe('one model', () => {
         const [next] = await Promise.all([page.waitForResponse(isMap), clickAtOnce(page, onward, onward)]);
         const second = (await next.json()).tensors.map(({ name }) => name);
         await becomes(names, second);
-        assert.equal(await seen(page.getByTestId('tensors').getByRole('status')), 'page 2, 50 tensors');
+        assert.equal(await seen(page.getByTestId('tensors').getByRole('status')), 'page 2: 50 of its tensors');
         assert.notEqual(second[0], map.tensors[0].name);
         await page.locator('[data-slot="a"] select').selectOption('example:qwen-32b');
-        await becomes(async () => seen(page.getByTestId('tensors').getByRole('status')), 'page 1, 50 tensors', 'another model starts at its first');
+        await becomes(async () => seen(page.getByTestId('tensors').getByRole('status')), 'page 1: 50 of its tensors', 'another model starts at its first');
         await page.goBack();
         await becomes(names, second, 'and the page that was open is there again');
         await page.getByLabel('Find', { exact: true }).fill('31.*down');

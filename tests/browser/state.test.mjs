@@ -5,6 +5,7 @@ import { llama } from '../e2e/lib/fixtures.mjs';
 import { run } from '../e2e/lib/processes.mjs';
 import { answering, becomes, choose, chosen, inTab, openPlan, told, type } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
+import { withSubject } from '../../static/src/state/fields.js';
 
 const pathOf = (page) => page.evaluate(() => location.pathname + location.search + location.hash);
 
@@ -79,6 +80,15 @@ async function wordsOf(command) {
     assert.equal(code, 0, stderr);
     return stdout.split('\0').slice(0, -1);
 }
+
+describe('a refusal', () => {
+    it('says what it is about', () => {
+        const detail = 'must divide it';
+        assert.equal(withSubject({ detail }), detail);
+        assert.deepEqual(['/parallelism/data', '/parallelism/zero_stage', '/cluster/price_per_node_hour'].map((pointer) => withSubject({ pointer, detail })),
+            ['data parallel: must divide it', 'ZeRO stage: must divide it', 'price per node hour: must divide it']);
+    });
+});
 
 describe('what is copied', () => {
     it('as curl posts the plan of the page', async () => {

@@ -88,7 +88,7 @@ function Columns({ answer }) {
     /** Which are refused, by why. @type {Map<string, string[]>} */
     const left = new Map();
     for (const { name, refused } of strategies.filter(({ applicable }) => !applicable)) {
-        const why = withSubject(refused);
+        const why = refused.detail.startsWith("must") ? withSubject(refused) : refused.detail;
         left.set(why, [...left.get(why) ?? [], called("ways", name)]);
     }
     const asked = shown.findIndex(({ name }) => name === said("base"));

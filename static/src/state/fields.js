@@ -97,8 +97,8 @@ export function fieldForProblem(pointer) {
     return null;
 }
 
-/** What a problem says, with what it is about where it says the rule alone. @param {{pointer?: string, detail: string}} item */
-export const withSubject = ({ pointer = "", detail }) => (pointer === "" || !/^(must|is) /.test(detail) ? detail
+/** What a problem says, with what it is about: by itself it says the rule. @param {{pointer?: string, detail: string}} item */
+export const withSubject = ({ pointer = "", detail }) => (pointer === "" ? detail
     : `${pointer === "/parallelism/data" ? "data parallel" : fieldAt(pointer)?.label ?? wordsOf(leafOf(pointer))}: ${detail}`);
 
 /**
