@@ -99,7 +99,7 @@ function Head({ inventory }) {
         <header class="inv-head">
             <div><h2>${spec.name || slug}</h2>
                 <p class="muted">${slug} · revision ${exact(revision)} of ${when(status.updated_at)} UTC · ${many(status.hardware.nodes, "node")}, ${
-                    many(status.hardware.accelerators, "GPU")} · ${exact(status.hosts.usable)} usable${
+                    many(status.hardware.accelerators, "GPU")} · ${exact(status.hosts.usable)} up${
                     labels.map(([name, text]) => html` <span class="tag">${name}: ${text}</span>`)}</p>
                 ${spec.description ? html`<p>${spec.description}</p>` : null}</div>
             <p class="commands"><${Go} where=${{ add: "1", into: slug }}>Upload a new revision<//>
