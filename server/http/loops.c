@@ -72,8 +72,7 @@ on_connection(void *context, struct MHD_Connection *connection, void **connectio
 }
 
 static bool
-loop_start(loop *self, struct MHD_Daemon *(*start)(void *context, struct MHD_OptionItem *options),
-           void *context)
+loop_start(loop *self, sl_loop_daemon *start, void *context)
 {
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, self},
@@ -95,9 +94,7 @@ loop_start(loop *self, struct MHD_Daemon *(*start)(void *context, struct MHD_Opt
 }
 
 sl_loops *
-sl_loops_start(unsigned count,
-               struct MHD_Daemon *(*start)(void *context, struct MHD_OptionItem *options),
-               void *context)
+sl_loops_start(unsigned count, sl_loop_daemon *start, void *context)
 {
     assert(count > 0 && start != NULL);
 

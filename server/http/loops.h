@@ -16,11 +16,12 @@
 
 typedef struct sl_loops sl_loops;
 
-/** start: makes a daemon with these options among its own, that waits with epoll and has no thread,
- * or NULL. NULL without memory, descriptor, daemon or thread. */
-sl_loops *sl_loops_start(unsigned count,
-                         struct MHD_Daemon *(*start)(void *context, struct MHD_OptionItem *options),
-                         void *context) SL_MUST_CHECK;
+/** Makes a daemon with these options among its own, that waits with epoll and has no thread; NULL
+ * where it cannot. */
+typedef struct MHD_Daemon *sl_loop_daemon(void *context, struct MHD_OptionItem *options);
+
+/** NULL without memory, descriptor, daemon or thread. */
+sl_loops *sl_loops_start(unsigned count, sl_loop_daemon *start, void *context) SL_MUST_CHECK;
 
 /** From any thread, in place of MHD_resume_connection, which wakes nobody for certain. */
 void sl_loops_resume(struct MHD_Connection *connection);

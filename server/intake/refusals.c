@@ -246,7 +246,5 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
         return refuse(sample, "a table of one's own, whose columns are those of no tool", in_spec,
                       err);
     return refuse(sample, shapes[sample->shape],
-                  "name its format: the page has them under Format, GET "
-                  "/api/v1/inventories:formats lists them",
-                  err);
+                  "name its format; GET /api/v1/inventories:formats lists them", err);
 }

@@ -122,6 +122,10 @@ describe('names', () => {
         const source = readFileSync(new URL('../../server/engine/answer/terms.c', import.meta.url), 'utf8');
         const named = new Map([...source.matchAll(/\[(SL_TERM_\w+)\] =\s*\{"(\w+)"/g)].map(([, id, name]) => [id, name]));
         const said = new Map([...source.matchAll(/case (SL_TERM_\w+):\s*return "([^"]+)";/g)].map(([, id, words]) => [id, words]));
+        /* What has a look of its own among those of its name is still called so. */
+        const whats = [...source.matchAll(/\[(SL_TERM_\w+)\] = "([^"]+)",/g)].map(([, id, what]) => `${named.get(id)} ${what}`);
+        const apart = [...MEMORY_TERMS.keys()].filter((key) => key.includes(' '));
+        assert.ok(apart.length > 1 && apart.every((key) => whats.includes(key)), apart.join());
         const ids = [...named.keys()];
         assert.ok(said.size > 5 && [...said.keys()].every((id) => named.has(id)));
         for (const [id, name] of ids.slice(0, ids.indexOf('SL_TERM_OVERHEAD') + 1).map((one) => [one, named.get(one)])) {

@@ -72,14 +72,10 @@ lists_of_hosts_are_refused_by_name(void)
     refused("gpu[001-128,130]\n", what, hint);
     refused("gpu001\r\ngpu002.cluster.local\n\n10.0.0.3", what, hint);
     refused("81559\n81559\n", "of no known tool",
-            "name its format: the page has them under Format, GET /api/v1/inventories:formats "
-            "lists them");
+            "name its format; GET /api/v1/inventories:formats lists them");
     refused("gpu001 and others\n", "of no known tool",
-            "name its format: the page has them under Format, GET /api/v1/inventories:formats "
-            "lists them");
-    refused("hosts\n", "of no known tool",
-            "name its format: the page has them under Format, GET /api/v1/inventories:formats "
-            "lists them");
+            "name its format; GET /api/v1/inventories:formats lists them");
+    refused("hosts\n", "of no known tool", "name its format; GET /api/v1/inventories:formats lists them");
     refused("worker-1 slots=8\nworker-2 slots=8\n",
             "a hostfile of MPI or DeepSpeed, which names no accelerators", hint);
     refused("ReservationName=maint StartTime=2025-10-14T13:09:17\n   Nodes=node[1-4] NodeCnt=4\n",
@@ -304,8 +300,7 @@ utf16_is_read(void)
     /* The length is that of what was read: a pair is one character of four bytes. */
     static const char pair[] = "\xFF\xFE\x3D\xD8\x00\xDE";
     expect_unread_of(pair, sizeof pair - 1, "of no known tool", 4,
-                     "name its format: the page has them under Format, GET "
-                     "/api/v1/inventories:formats lists them");
+                     "name its format; GET /api/v1/inventories:formats lists them");
 }
 
 /* What fits into no memory is no other format. */
@@ -359,8 +354,7 @@ json_may_stand_behind_a_prompt(void)
                    "[root@head ~]# scontrol show node a --json\n%s\n[root@head ~]# \n", node);
     expect_found(find_in_text(text), "slurm_nodes_json", "a accelerator=t4 accelerators=2\n", "");
     refused("Dear all,\n{ these } are [words]\n", "of no known tool",
-            "name its format: the page has them under Format, GET /api/v1/inventories:formats "
-            "lists them");
+            "name its format; GET /api/v1/inventories:formats lists them");
 }
 
 /* A parser of YAML stumbles over the first and over the last of them. */
@@ -398,8 +392,7 @@ static void
 prompts_alone_are_no_output(void)
 {
     refused("admin@head:~$ \nadmin@head:~$ \n", "of no known tool",
-            "name its format: the page has them under Format, GET /api/v1/inventories:formats "
-            "lists them");
+            "name its format; GET /api/v1/inventories:formats lists them");
 }
 
 static void

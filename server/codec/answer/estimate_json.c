@@ -12,7 +12,7 @@
 #include "shardline/units.h"
 
 static void
-explanation_write(sl_writer *writer, const sl_term *term, const char *formula)
+explained_write(sl_writer *writer, const sl_term *term, const char *formula)
 {
     sl_put_text(writer, "formula", formula);
     sl_write_key(writer, "inputs");
@@ -21,6 +21,12 @@ explanation_write(sl_writer *writer, const sl_term *term, const char *formula)
         sl_put_double(writer, term->inputs[i].name, term->inputs[i].value);
     sl_write_object_end(writer);
     sl_put_text(writer, "source", sl_term_describe(term->id)->source);
+}
+
+static void
+explanation_write(sl_writer *writer, const sl_term *term)
+{
+    explained_write(writer, term, sl_term_describe(term->id)->formula);
 }
 
 static void
@@ -52,7 +58,7 @@ rank_write(sl_writer *writer, const sl_rank_memory *rank, const sl_cluster *clus
         sl_put_text(writer, "what", sl_term_what(term->id));
         sl_put_int(writer, "bytes", llround(term->value));
         sl_put_text(writer, "lifetime", sl_name(&sl_lifetime_names, info->lifetime));
-        explanation_write(writer, term, info->formula);
+        explanation_write(writer, term);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
@@ -100,7 +106,7 @@ time_write(sl_writer *writer, const sl_time *time, sl_schedule schedule)
         sl_write_object(writer);
         sl_put_text(writer, "name", sl_term_describe(term->id)->name);
         sl_put_double(writer, "seconds", term->value);
-        explanation_write(writer, term, sl_term_formula(term->id, schedule));
+        explained_write(writer, term, sl_term_formula(term->id, schedule));
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
@@ -156,7 +162,7 @@ sl_communication_write(sl_writer *writer, const sl_time *time, const double late
             sl_communication_explain(time, c, (sl_sent_figure)figure, &term);
             sl_write_key(writer, names[figure]);
             sl_write_object(writer);
-            explanation_write(writer, &term, sl_term_describe(term.id)->formula);
+            explanation_write(writer, &term);
             sl_write_object_end(writer);
         }
         sl_write_object_end(writer);
@@ -299,7 +305,7 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
             continue;
         sl_write_key(writer, pointer);
         sl_write_object(writer);
-        explanation_write(writer, term, sl_term_describe(term->id)->formula);
+        explanation_write(writer, term);
         sl_write_object_end(writer);
     }
     sl_write_object_end(writer);

@@ -31,8 +31,7 @@ static const sl_strategy_words strategies[SL_STRATEGY_COUNT] = {
     [SL_STRATEGY_GIVEN] =
         {
             .definition = "The plan of the request, as it is.",
-            .how_it_works = "As the planner has it. Where it leaves something open, the middle of "
-                            "what that may be counts.",
+            .how_it_works = "What it leaves open counts with the middle of what it may be.",
             .use_when = "To see what another strategy would change.",
             .scalability = "That of its degrees.",
             .adoption = "None: it is what you have.",

@@ -4,15 +4,17 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The bubble, up to what it comes to with one schedule, and what the letters of that are. */
+/* What the bubble is, whatever the schedule; how it then goes on; and what the letters are. */
 #define LONGEST_PATH                                                                               \
     "longest path through the stages less microbatches x slowest_busy_s, both with what a "        \
-    "micro-batch waits for gradients and parameters that travel with each; (busy_sum_s - "         \
-    "slowest_busy_s) / chunks_per_rank where only the slowest differs; of equal stages "
-#define OF_EQUAL_STAGES                                                                            \
-    ", no less than 0: p stages, passes F forward and B backward of a micro-batch, W the part of " \
-    "B for weights; where passes are few and this is coarse their order is run one by one, "       \
-    "without sends"
+    "micro-batch waits for gradients and parameters that travel with each"
+#define ONE_SLOWER                                                                                 \
+    LONGEST_PATH "; (busy_sum_s - slowest_busy_s) / chunks_per_rank where only the slowest "       \
+                 "differs, of equal stages "
+#define EQUAL LONGEST_PATH "; of equal stages "
+#define LETTERS                                                                                    \
+    ": p stages, passes F forward and B backward of a micro-batch, W the part of B for weights; "  \
+    "where passes are few and this is coarse their order is run one by one, without sends"
 
 /* Formula and source of every figure, for the reader. Symbols are the inputs' names. */
 static const sl_term_info terms[] = {
@@ -236,7 +238,7 @@ static const sl_term_info terms[] = {
          "the order of passes is run one by one what it takes longer "
          "with its sends",
          "Narayanan 2021; Megatron-LM schedules.py"},
-    [SL_TERM_BUBBLE] = {"bubble", NULL, SL_LIFETIME_NONE, NULL, /* sl_term_formula */
+    [SL_TERM_BUBBLE] = {"bubble", NULL, SL_LIFETIME_NONE, LONGEST_PATH,
                         "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); "
                         "deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
@@ -459,19 +461,21 @@ const char *
 sl_term_formula(sl_term_id id, sl_schedule schedule)
 {
     static const char *const bubbles[] = {
-        [SL_SCHEDULE_1F1B] = LONGEST_PATH "(p - 1)(F + B)" OF_EQUAL_STAGES,
-        [SL_SCHEDULE_INTERLEAVED_1F1B] =
-            LONGEST_PATH "(p - 1)(F + B) / chunks_per_rank" OF_EQUAL_STAGES,
-        [SL_SCHEDULE_NAIVE] = LONGEST_PATH "microbatches x (p - 1)(F + B)" OF_EQUAL_STAGES,
-        [SL_SCHEDULE_GPIPE] = LONGEST_PATH "(p - 1)(F + B)" OF_EQUAL_STAGES,
-        [SL_SCHEDULE_ZB_H1] = LONGEST_PATH "(p - 1)(F + B - 2W)" OF_EQUAL_STAGES,
-        [SL_SCHEDULE_ZB_H2] = LONGEST_PATH "(p - 1)(F + B - 3W)" OF_EQUAL_STAGES,
+        [SL_SCHEDULE_1F1B] = ONE_SLOWER "(p - 1)(F + B)" LETTERS,
+        [SL_SCHEDULE_INTERLEAVED_1F1B] = ONE_SLOWER "(p - 1)(F + B) / chunks_per_rank" LETTERS,
+        [SL_SCHEDULE_NAIVE] =
+            LONGEST_PATH "; microbatches x (busy_sum_s - slowest_busy_s) / chunks_per_rank where "
+                         "only the slowest differs, of equal stages microbatches x "
+                         "(p - 1)(F + B) / chunks_per_rank" LETTERS,
+        [SL_SCHEDULE_GPIPE] = ONE_SLOWER "(p - 1)(F + B)" LETTERS,
+        [SL_SCHEDULE_ZB_H1] = EQUAL "(p - 1)(F + B - 2W)" LETTERS,
+        [SL_SCHEDULE_ZB_H2] = EQUAL "max(0, (p - 1)(F + B - 3W))" LETTERS,
         [SL_SCHEDULE_ZB_V] =
-            LONGEST_PATH "with I = B - W ((p - 1)(2I - 2W) - W) / 2, or where I < F "
-                         "((p - 1)(2F - W - min(W, I)) - W) / 2" OF_EQUAL_STAGES,
+            EQUAL "with I = B - W ((p - 1)(I - F + max(0, F + I - 2W)) - W) / 2, or where I < F "
+                  "((p - 1) max(0, 2F - W - min(W, I)) - W) / 2, no less than 0" LETTERS,
         [SL_SCHEDULE_DUALPIPE] =
-            LONGEST_PATH "with I = B - W and n = p / 2 - 1 "
-                         "max(2n F, (n - 1) F + n I) + n (I - W)" OF_EQUAL_STAGES,
+            EQUAL "with I = B - W and n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - W), "
+                  "(p / 2 - 1)(F + 2B - 3W) where F = I = W" LETTERS,
     };
     _Static_assert(sizeof bubbles / sizeof bubbles[0] == SL_SCHEDULE_COUNT, "one a schedule");
 

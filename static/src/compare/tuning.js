@@ -9,7 +9,7 @@ import { Told } from "../widgets/explain.js";
 import { inOrder } from "../widgets/rows.js";
 import { Table, TableTools } from "../widgets/table.js";
 import { signed } from "../widgets/values.js";
-import { called, titled } from "../widgets/words.js";
+import { called, known, titled } from "../widgets/words.js";
 import { Answered } from "./answered.js";
 import { said, say } from "./columns.js";
 import { wordsRow } from "./rows.js";
@@ -83,7 +83,7 @@ function Methods({ methods }) {
 export function Tuning() {
     const request = { ...mergePatch(requestOf(plan.value), KIND), of: "finetuning" };
     return html`
-        <${Answered} title="Ways of fine-tuning under this plan" id="tuning" asked=${request} ask=${postComparison}>${(answer) => html`
+        <${Answered} title=${known("help", "tuning")} id="tuning" asked=${request} ask=${postComparison}>${(answer) => html`
             <p class="binding" role="status" data-testid="tuning-reason">${readable(answer.recommendation.reason)}</p>
             <${Choices} answer=${answer} /><${Methods} methods=${answer.methods} />`}
         <//>`;

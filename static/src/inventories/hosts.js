@@ -96,10 +96,11 @@ export function clusterOf(inventory, observations) {
         for (const name of facts.groups.flatMap(({ hosts }) => expand(hosts))) if (find(name)) mark(find(name).host, "usable", "");
     }
     const { hosts } = inventory.status;
-    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => {
-        const says = called("says", "unknown part");
-        for (const host of pool.hosts) mark(host, "unknown", says);
-        return { title: "unknown part", pools: [pool.name], hosts: inventory.spec.pools[pools.indexOf(pool)].hosts ?? [], count: pool.nodes, says, source: "", since: "" };
+    const unknown = pools.flatMap((pool, at) => {
+        if (pool.accelerator !== null) return [];
+        for (const host of pool.hosts) mark(host, "unknown", ""); /* those without a name, too */
+        return [{ title: "unknown part", pools: [pool.name], hosts: inventory.spec.pools[at].hosts ?? [], count: pool.nodes,
+            says: called("says", "unknown part"), source: "", since: "" }];
     });
     const troubles = [...absent(hosts), ...together([...unknown, ...contradicted(hosts)]), ...unequal(hosts)];
     for (const row of troubles) {

@@ -35,8 +35,9 @@ function moved(at) {
 
 /** @param {{at: string, better: "more" | "less"}} props */
 function Delta({ at, better }) {
-    if (!moved(at)) return null;
-    const [now, before] = moved(at);
+    const both = moved(at);
+    if (!both) return null;
+    const [now, before] = both;
     const improved = now < before === (better === "less");
     return html`
         <span class="delta ${improved ? "good" : "bad"}" title=${known("help", "delta")}>
