@@ -98,10 +98,17 @@ int sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch);
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,
                            bool slow, sl_estimate *scratch);
 
-/** What published runs lie beside that range: noise between machines and releases; of what the host
- * issues, which jitters and waits for other hosts; of traffic in the open, which shares its links
- * with others. Of a step that was explained. */
-double sl_evaluate_spread_ratio(const sl_time *time);
+/**
+ * How far published runs lie from a step beside that range [ratio]: noise between machines and
+ * releases; of what the host issues, which jitters and waits for other hosts; of traffic in the open,
+ * which shares its links with others; of tokens on their way to experts. Independent causes: the root
+ * of their squares. Of a step that was explained.
+ */
+double sl_evaluate_spread_ratio(const sl_model *model, const sl_time *time);
+
+/** Widens the range of clocks, links and open fields, step_low_s to step_high_s [s], by that spread:
+ * nine of ten runs lie inside. */
+void sl_evaluate_widen(const sl_model *model, sl_estimate *out);
 
 /** The values that stand for a question whose open fields are software, attention and dropout at
  * most, where one will do: of its plausible combinations one of the newest release, with the newest

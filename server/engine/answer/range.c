@@ -45,13 +45,42 @@ sl_evaluate_step_at(const sl_question *question, const sl_combination *combinati
     return scratch->time.step_s;
 }
 
-static const double spread_ratio = 0.04;
-static const double spread_issued_ratio = 0.15;
-static const double spread_exposed_ratio = 0.30;
+/* Beside that range, of causes that know nothing of each other. */
+static const double spread_ratio = 0.07;         /* machines and releases */
+static const double spread_issued_ratio = 0.12;  /* what the host issues, of the step */
+static const double spread_exposed_ratio = 0.50; /* traffic in the open, of the step */
+static const double spread_experts_ratio = 0.12; /* where tokens go */
+static const double slower_ratio = 1.5;          /* what nobody counts takes time, and saves none */
+
+static double
+root_of_squares(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
 
 double
-sl_evaluate_spread_ratio(const sl_time *time)
+sl_evaluate_spread_ratio(const sl_model *model, const sl_time *time)
 {
-    return spread_ratio + spread_issued_ratio * fmin(1.0, time->issued_s / time->step_s) +
-           spread_exposed_ratio * fmin(1.0, time->exposed_communication_s / time->step_s);
+    const double issued = spread_issued_ratio * fmin(1.0, time->issued_s / time->step_s);
+    const double exposed =
+        spread_exposed_ratio * fmin(1.0, time->exposed_communication_s / time->step_s);
+    const double experts = model->experts > 0 ? spread_experts_ratio : 0.0;
+
+    return root_of_squares(root_of_squares(spread_ratio, issued),
+                           root_of_squares(exposed, experts));
+}
+
+void
+sl_evaluate_widen(const sl_model *model, sl_estimate *out)
+{
+    const double step_s = out->time.step_s;
+    const double spread_s = step_s * sl_evaluate_spread_ratio(model, &out->time);
+    /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
+    const double faster_s = fmax(0.0, step_s - out->step_low_s);
+    const double slower_s = fmax(0.0, out->step_high_s - step_s);
+
+    /* Of open fields far apart the root could exceed the step itself. */
+    out->step_low_s = fmax(step_s - root_of_squares(faster_s, spread_s),
+                           fmin(step_s, out->step_low_s) * (1.0 - spread_s / step_s));
+    out->step_high_s = step_s + root_of_squares(slower_s, slower_ratio * spread_s);
 }

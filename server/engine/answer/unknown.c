@@ -472,10 +472,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     const sl_memory_case c = sl_evaluate_case(question, &median, &priced, &holdings);
     sl_operating_set(&c, out);
     sl_guesses_set(&c, out);
-    /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
-    const double spread = sl_evaluate_spread_ratio(&out->time);
-    out->step_low_s = fmin(out->step_low_s, out->time.step_s) * (1.0 - spread);
-    out->step_high_s = fmax(out->step_high_s, out->time.step_s) * (1.0 + spread);
+    sl_evaluate_widen(question->model, out);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

@@ -343,17 +343,45 @@ sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
     return (double)op->outputs;
 }
 
+/* Rows that a block of Megatron's kernel takes, and columns that it has registers for. */
+static const double scores_at_once = 4.0;
+static const double longest_scores = 2048.0;
+static const double longest_engine_scores = 16384.0;
+
+static bool
+has_scores_kernel(const sl_slice *slice, const sl_operator *op)
+{
+    const double rows = slice->sequences * op->heads / slice->tensor;
+    const bool engine = slice->software->engine_workspaces > 0.0;
+
+    return slice->element_bytes < 4.0 && fmod(rows, scores_at_once) == 0.0 &&
+           fmod(slice->sequence, scores_at_once) == 0.0 &&
+           slice->sequence <= (engine ? longest_engine_scores : longest_scores);
+}
+
+sl_scores
+sl_slice_scores(const sl_slice *slice, const sl_operator *op)
+{
+    if (slice->eager)
+        return SL_SCORES_EAGER;
+    if (slice->framework != SL_FRAMEWORK_MEGATRON)
+        return SL_SCORES_ROWS;
+    if (!has_scores_kernel(slice, op))
+        return SL_SCORES_COMPOSED;
+    return op->unmasked || op->window > 0 ? SL_SCORES_ROWS : SL_SCORES_CAUSAL;
+}
+
 /* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output,
- * which eager code computes in fp32, and with dropout its mask; what the product with the values
+ * which single kernels compute in fp32, and with dropout its mask; what the product with the values
  * reads, where that is not the softmax output itself; and the tanh that bounds them. */
 static double
-unfused_score_bytes(const sl_slice *slice, bool capped)
+unfused_score_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double e = slice->element_bytes;
-    const double softmax = slice->eager ? 4.0 : e;
+    const double softmax = sl_slice_scores(slice, op) >= SL_SCORES_COMPOSED ? 4.0 : e;
 
     return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0) +
-           (capped ? e : 0.0);
+           (op->capped ? e : 0.0);
 }
 
 double
@@ -364,7 +392,7 @@ sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
 
     const double heads = op->heads / slice->tensor;
 
-    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice, op->capped);
+    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice, op);
 }
 
 bool

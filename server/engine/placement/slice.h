@@ -54,6 +54,23 @@ typedef struct sl_slice {
     bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
+/** What takes the softmax of the unfused core, from scores to what multiplies the values. */
+typedef enum sl_scores {
+    SL_SCORES_ROWS,     /* one kernel, whole rows */
+    SL_SCORES_CAUSAL,   /* one kernel that reads what a causal mask leaves, and writes whole rows */
+    SL_SCORES_COMPOSED, /* Megatron's code of single kernels: cast, scale, mask, softmax, cast */
+    SL_SCORES_EAGER,    /* Transformers': scale, mask, softmax in fp32, cast */
+} sl_scores;
+
+/**
+ * Megatron has a kernel for 16 bits that takes four rows of scores at a time: where sequences x
+ * heads of a rank, or positions, are no whole fours, or there are more than 2,048 of these (16,384
+ * of TransformerEngine's), PyTorch's kernels do its work.
+ * Source: Megatron-LM megatron/model/fused_softmax.py, megatron/fused_kernels
+ * (scaled_upper_triang_masked_softmax.h); TransformerEngine pytorch/softmax.py.
+ */
+sl_scores sl_slice_scores(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes of one element of what is kept between products: training in 8 bits multiplies in them,
  * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);

@@ -37,6 +37,23 @@ typedef struct issued {
     double forward, backward;
 } issued;
 
+/* Of attention without a fused kernel: two products forward, four backward, a dropout, and what takes
+ * the softmax. */
+static issued
+unfused_core_of(const sl_slice *slice, const sl_operator *op)
+{
+    const double drops = slice->dropout ? 1.0 : 0.0;
+
+    switch (sl_slice_scores(slice, op)) {
+    case SL_SCORES_COMPOSED:
+        return (issued){7.0 + drops, 9.0 + drops};
+    case SL_SCORES_EAGER:
+        return (issued){6.0 + drops, 7.0 + drops};
+    default:
+        return (issued){3.0 + drops, 5.0 + drops};
+    }
+}
+
 /* Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a
  * sum, a root, a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two
  * slices, a negation, a join, two products and a sum; a gate its function and a product. Backward
@@ -46,6 +63,8 @@ typedef struct issued {
 static issued
 composed_of(const sl_slice *slice, const sl_operator *op)
 {
+    if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
+        return unfused_core_of(slice, op);
     if (slice->software->eager_activations && !slice->adapter->fused) {
         if (op->kind == SL_OPERATOR_NORM && !op->centred)
             return (issued){norm_forward, norm_backward};
@@ -144,15 +163,11 @@ sl_price_count_issued(sl_pricing *p, const sl_operator *op, double forward_s, do
 {
     const sl_slice *slice = p->slice;
     const bool frozen = sl_adapter_on(slice->adapter);
-    const bool unfused =
-        op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
-    const double drops = unfused && slice->dropout ? 1.0 : 0.0;
     const double products = sl_slice_products(slice, op);
     const double casts = casts_of(slice, op);
     const issued composed = composed_of(slice, op);
-    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward) + casts;
-    const double backward = unfused ? 5.0 + drops
-                            : op->kind == SL_OPERATOR_MATMUL
+    const double forward = fmax(products, composed.forward) + casts;
+    const double backward = op->kind == SL_OPERATOR_MATMUL
                                 ? (frozen ? products : 2.0 * products) + products - 1.0 + casts
                                 : composed.backward;
 

@@ -265,20 +265,28 @@ sl_kernel_scores_alignment(const sl_slice *slice, const sl_operator *op)
                               sl_kernel_alignment(slice->sequence, precision));
 }
 
-/* Of a score, by pass. One fused kernel reads and writes it; eager code scales it, adds a mask,
- * takes softmax in fp32 and casts that back, each in a kernel (transformers,
- * eager_attention_forward): 4 + 4 + 6 + 6 bytes, and backward 6 + 12 + 6 + 4. */
+/* Of a score, by pass. One kernel reads and writes it, or reads the half that a causal mask leaves.
+ * In single kernels Transformers scales it, adds a mask, takes softmax in fp32 and casts that back
+ * (eager_attention_forward): 4 + 4 + 6 + 6 bytes, and backward 6 + 12 + 6 + 4. Megatron casts first:
+ * 6 + 8 + 8 + 8 + 6, and 6 + 12 + 8 + 8 + 6. */
 static double
-score_bytes_of(const sl_slice *slice, sl_pass pass)
+score_bytes_of(const sl_slice *slice, const sl_operator *op, sl_pass pass)
 {
     const double e = slice->element_bytes;
     const bool forward = pass == SL_PASS_FORWARD;
+    const bool wide = e >= 4.0;
+    const double read_ratio = (slice->sequence + 1.0) / (2.0 * slice->sequence);
 
-    if (!slice->eager)
-        return (forward ? 2.0 : 3.0) * e;
-    if (e >= 4.0)
-        return forward ? 24.0 : 20.0;
-    return forward ? 20.0 : 28.0;
+    switch (sl_slice_scores(slice, op)) {
+    case SL_SCORES_CAUSAL:
+        return e * (forward ? read_ratio + 1.0 : 2.0 * read_ratio + 1.0);
+    case SL_SCORES_COMPOSED:
+        return forward ? (wide ? 24.0 : 36.0) : (wide ? 28.0 : 40.0);
+    case SL_SCORES_EAGER:
+        return forward ? (wide ? 24.0 : 20.0) : (wide ? 20.0 : 28.0);
+    default:
+        return e * (forward ? 2.0 : 3.0);
+    }
 }
 
 static double
@@ -289,7 +297,7 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double batch = slice->sequences * op->heads / slice->tensor;
     const double scores = batch * s * s;
     const double width_ratio = slice->element_bytes / 2.0;
-    const double score_bytes = score_bytes_of(slice, pass);
+    const double score_bytes = score_bytes_of(slice, op, pass);
     const double dropout_bytes = slice->dropout ? 5.0 * width_ratio : 0.0;
     const sl_precision precision = sl_slice_precision(slice, op);
     const sl_alignment alignment = sl_kernel_scores_alignment(slice, op);

@@ -161,7 +161,7 @@ review_plan(sl_search_review *review, uint32_t index, sl_review_room *r)
                             .reserved_low_bytes = r->estimate.reserved_low_bytes,
                             .reserved_high_bytes = r->estimate.reserved_high_bytes,
                             .fits_certain = r->estimate.fits_certain};
-    out->spread_ratio = sl_evaluate_spread_ratio(&r->estimate.time);
+    out->spread_ratio = sl_evaluate_spread_ratio(r->question.model, &r->estimate.time);
     const sl_combination at =
         sl_evaluate_combination(r->question.software, &r->question.workload, &r->question.plan);
     if (index < SL_REVIEW_RIVALS) {
