@@ -166,6 +166,9 @@ const sl_software *sl_catalog_find_software(const sl_catalog *catalog, const cha
  */
 void sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s);
 
+/** The same of fused attention: all its kernels at `ratio` of the rates of their laws. */
+void sl_accelerator_set_attention_ratio(sl_accelerator *accelerator, double ratio);
+
 /** What a driver is taken to keep of a part's memory where no tool printed it: 1 %. The parts that
  * were read keep 0.3 to 2.9 % (data/accelerators.csv). */
 uint64_t sl_accelerator_reserved_guess(uint64_t memory_bytes);

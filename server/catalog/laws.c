@@ -228,6 +228,20 @@ sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
         accelerator->gemm_origin = SL_ORIGIN_SCALED;
 }
 
+void
+sl_accelerator_set_attention_ratio(sl_accelerator *accelerator, double ratio)
+{
+    assert(accelerator != NULL && ratio > 0);
+
+    for (uint32_t i = 0; i < SL_ATTENTION_KERNEL_COUNT; i++)
+        for (uint32_t j = 0; j < SL_ATTENTION_WIDTHS_MAX; j++) {
+            accelerator->attention[i][j].forward.peak_flops_per_s *= ratio;
+            accelerator->attention[i][j].backward.peak_flops_per_s *= ratio;
+        }
+    if (accelerator->attention_origin < SL_ORIGIN_SCALED)
+        accelerator->attention_origin = SL_ORIGIN_SCALED;
+}
+
 double
 sl_accelerator_power_clock(double share, double still)
 {

@@ -140,3 +140,14 @@ test('a lower clock makes a longer step, never a shorter one', async () => {
     await refused({ cluster: { accelerator_overrides: { sustained_ratio: 1.5 } } },
         '/cluster/accelerator_overrides/sustained_ratio', 'out_of_range');
 });
+
+test('slower attention makes a longer step, by what attention takes of it alone', async () => {
+    const of = (attention_ratio) => answered({ config: large, workload: { attention: 'flash2' },
+        cluster: { accelerator_overrides: { attention_ratio } } });
+    const [half, whole, twice] = [await of(0.5), await of(1), await of(2)];
+    const [first, second] = [half.time.step_s - whole.time.step_s, whole.time.step_s - twice.time.step_s];
+    assert.ok(first > 0 && Math.abs(first - 2 * second) <= 0.02 * first, `${first} and ${second} s`);
+    assert.equal(whole.resolved.cluster.rates.attention, 'scaled');
+    await refused({ cluster: { accelerator_overrides: { attention_ratio: 3 } } },
+        '/cluster/accelerator_overrides/attention_ratio', 'out_of_range');
+});

@@ -36,6 +36,17 @@ cluster_overrides_reach_the_engine(void)
                NULL);
     expect_refused(&r, "/cluster/accelerator_overrides/power_limit_w", "out_of_range");
     clear(&r);
+    read_parts(&r, NULL, NULL,
+               "{\"accelerator\":\"nvidia-h100-sxm5-80gb\","
+               "\"accelerator_overrides\":{\"attention_ratio\":0.5}}",
+               NULL);
+    CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+    const sl_attention_laws *const flash2 =
+        &r.request.cluster.accelerator.attention[SL_ATTENTION_FLASH2][1];
+    sl_expect_near(flash2->forward.peak_flops_per_s, 0.5 * 3.493e14, 1e-9, "attention, forward");
+    sl_expect_near(flash2->backward.peak_flops_per_s, 0.5 * 3.284e14, 1e-9, "backward");
+    CU_ASSERT_EQUAL(r.request.cluster.accelerator.attention_origin, SL_ORIGIN_SCALED);
+    clear(&r);
     /* 500 of 700 W: ((5/7 - 0.3) / 0.7)^(1/3) = 0.840 of the clock held at 700 W. */
     read_parts(&r, NULL, NULL,
                "{\"accelerator\":\"nvidia-h100-sxm5-80gb\","

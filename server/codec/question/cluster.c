@@ -327,7 +327,7 @@ resolve_pairs(const sl_pool *pool, const sl_catalog *catalog, const sl_node *whe
 }
 
 static void
-resolve_memory(const sl_pool *pool, sl_accelerator *a)
+resolve_overrides(const sl_pool *pool, sl_accelerator *a)
 {
     if (pool->memory_bytes > 0)
         a->memory_bytes = pool->memory_bytes;
@@ -345,6 +345,8 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
     if (pool->sustained_ratio > 0)
         a->sustained_ratio = a->sustained_low_ratio = a->sustained_high_ratio =
             pool->sustained_ratio;
+    if (pool->attention_ratio > 0)
+        sl_accelerator_set_attention_ratio(a, pool->attention_ratio);
 }
 
 /* Below half of its power a part is no longer where clock and voltage go together. */
@@ -460,7 +462,7 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
         sl_notes_add(notes, "accelerators_per_node_assumed", false,
                      "accelerators per node were not given: %u, as in %s",
                      cluster.accelerators_per_node, shape->id);
-    resolve_memory(pool, &cluster.accelerator);
+    resolve_overrides(pool, &cluster.accelerator);
     const sl_node_type *const board = sl_pool_board(node, reference, per_node);
     resolve_domain(pool, node, reference, board, &cluster);
     const sl_code pairs = resolve_pairs(pool, catalog, where, board, notes, &cluster, err);

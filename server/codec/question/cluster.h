@@ -27,6 +27,7 @@ typedef struct sl_pool {
     double memory_bytes_per_s;
     double power_limit_w;
     double sustained_ratio; /* 0 = the catalogue's */
+    double attention_ratio; /* of the laws' rates; 0 = nothing said */
     double scale_up_bytes_per_s;
     double scale_up_pair_bytes_per_s;
     uint64_t scale_up_domain;

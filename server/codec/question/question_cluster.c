@@ -33,7 +33,8 @@ read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_er
     static const sl_member members[] = {{"memory_bytes", NULL},
                                         {"memory_bandwidth_bytes_per_s", NULL},
                                         {"power_limit_w", NULL},
-                                        {"sustained_ratio", NULL}};
+                                        {"sustained_ratio", NULL},
+                                        {"attention_ratio", NULL}};
     sl_node overrides;
     if (!sl_node_member(cluster, "accelerator_overrides", &overrides))
         return SL_OK;
@@ -48,6 +49,8 @@ read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_er
     sl_keep(&first,
             sl_node_double(&overrides, "power_limit_w", 1, 1e5, &pool->power_limit_w, NULL, err));
     sl_keep(&first, sl_node_double(&overrides, "sustained_ratio", 0.1, 1.2, &pool->sustained_ratio,
+                                   NULL, err));
+    sl_keep(&first, sl_node_double(&overrides, "attention_ratio", 0.1, 2.0, &pool->attention_ratio,
                                    NULL, err));
     return first;
 }

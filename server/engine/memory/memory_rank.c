@@ -226,7 +226,8 @@ static double
 phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->waiting + p->stepped + p->activations +
-           p->operands + p->rebuilt + p->logits + p->transient + p->copies + p->lists + p->cached;
+           p->operands + p->rebuilt + p->logits + p->transient + p->beside + p->copies + p->lists +
+           p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -432,11 +433,22 @@ queued_beyond(const sl_rank_bytes *b)
                               b->gathered.queued_ratio * kept);
 }
 
+/* A block that runs forward beside a backward is there before the block goes whose place it takes. */
+static double
+beside_bytes(const sl_memory_case *c, const sl_rank_bytes *b)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+
+    return c->plan->overlap_experts && m > b->in_flight ? b->largest_block : 0.0;
+}
+
 /* Of what is common to it and the loss: the backward pass of the last block. */
 static void
-set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_phase *phase)
+set_backward(const sl_memory_case *c, const sl_rank_bytes *b, const cached *copies, double idle,
+             sl_rank_phase *phase)
 {
     phase->name = "backward";
+    phase->beside = beside_bytes(c, b);
     phase->idle = idle;
     phase->gathered = b->gathered.backward_bytes;
     phase->unreduced =
@@ -490,7 +502,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     if (has_loss)
         set_loss_phases(b, &copies, &common, phases);
     phases[PHASE_BACKWARD] = common;
-    set_backward(b, &copies, sl_smaller(common.idle, idle + gradients - early),
+    set_backward(c, b, &copies, sl_smaller(common.idle, idle + gradients - early),
                  &phases[PHASE_BACKWARD]);
     phases[PHASE_LATER] = behind;
     phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;

@@ -59,6 +59,7 @@ typedef struct sl_rank_phase {
     double rebuilt;
     double logits;
     double transient;
+    double beside; /* of the block that runs forward beside a backward */
     double copies; /* of gradients, for the optimizer */
     double lists;  /* beside its states, while it steps */
     double cached; /* 16-bit copies that autocast keeps of wider weights */
@@ -69,7 +70,7 @@ typedef struct sl_rank_phase {
 static inline double
 sl_rank_token_bytes(const sl_rank_phase *p)
 {
-    return p->activations + p->operands + p->rebuilt + p->logits + p->transient;
+    return p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside;
 }
 
 /** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and

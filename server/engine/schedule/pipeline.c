@@ -27,19 +27,32 @@ sized(const sl_pipeline *of, uint32_t microbatch, uint64_t bytes)
     return of->sizes == NULL ? bytes : (uint64_t)ceil((double)bytes * of->sizes[microbatch]);
 }
 
+static uint64_t
+kept_of(const sl_pipeline_run *run, uint32_t rank, const sl_work *pass)
+{
+    return sized(run->of, pass->microbatch, cost_of(run, rank, pass->chunk)->kept_bytes);
+}
+
+/* A forward that takes, block by block, the place of the backward beside it, which comes next. */
+static bool
+takes_place(const sl_pipeline_run *run, const sl_work *pass)
+{
+    return pass->kind == SL_WORK_FORWARD && pass->beside && run->of->plan->overlap_experts;
+}
+
 /* What is alive once the pass has begun, where it keeps, or ended, where it lets go. */
 static uint64_t
 bytes_after(const sl_pipeline_run *run, uint32_t rank, const sl_work *pass, uint64_t bytes)
 {
-    const sl_chunk_cost *const cost = cost_of(run, rank, pass->chunk);
-    const uint64_t kept = sized(run->of, pass->microbatch, cost->kept_bytes);
-    const uint64_t deferred = sized(run->of, pass->microbatch, cost->deferred_bytes);
+    const uint64_t kept = kept_of(run, rank, pass);
+    const uint64_t deferred =
+        sized(run->of, pass->microbatch, cost_of(run, rank, pass->chunk)->deferred_bytes);
 
     switch ((sl_work_kind)pass->kind) {
     case SL_WORK_FORWARD:
-        return bytes + kept;
-    case SL_WORK_BACKWARD:
-        return bytes - kept;
+        return takes_place(run, pass) ? bytes : bytes + kept;
+    case SL_WORK_BACKWARD: /* after a forward at least */
+        return bytes - kept + (takes_place(run, pass - 1) ? kept_of(run, rank, pass - 1) : 0);
     case SL_WORK_BACKWARD_INPUT:
         return bytes - kept + deferred;
     case SL_WORK_BACKWARD_WEIGHT:

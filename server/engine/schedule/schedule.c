@@ -321,8 +321,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     const double p = plan->pipeline;
     const double v = plan->virtual_pipeline;
     const double m = (double)microbatches;
-    const double later = p - rank - 1.0;                    /* ranks after this one */
-    const double ahead = plan->overlap_experts ? 1.0 : 0.0; /* a forward beside each backward */
+    const double later = p - rank - 1.0; /* ranks after this one */
 
     switch (plan->schedule) {
     case SL_SCHEDULE_NAIVE:
@@ -330,8 +329,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     case SL_SCHEDULE_GPIPE:
         return (sl_in_flight){.whole = sl_schedule_holds_all(plan) ? m : 1.0};
     case SL_SCHEDULE_INTERLEAVED_1F1B:
-        return (sl_in_flight){.whole =
-                                  sl_smaller((2.0 * later + (v - 1.0) * p + 1.0 + ahead) / v, m)};
+        return (sl_in_flight){.whole = sl_smaller((2.0 * later + (v - 1.0) * p + 1.0) / v, m)};
     case SL_SCHEDULE_ZB_H1:
         return deferring(later + 1.0, rank + 1.0, p, m);
     case SL_SCHEDULE_ZB_H2:
@@ -345,7 +343,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     case SL_SCHEDULE_COUNT:
         break;
     }
-    return (sl_in_flight){.whole = sl_smaller(later + 1.0 + ahead, m)};
+    return (sl_in_flight){.whole = sl_smaller(later + 1.0, m)};
 }
 
 bool

@@ -176,9 +176,11 @@ typedef struct sl_in_flight {
  *   ZB-V         p on every rank, all of them turning
  *   DualPipe     p + 1 stages: (p + 1) / 2 of both its stages, of which (1 + min(r, p - 1 - r)) / 2
  *                turning
- * With overlap_experts 1F1B and interleaved hold one chunk more: a forward runs beside each
- * backward. ZB-V and DualPipe count a micro-batch whole until its weights' gradients are done.
- * Source: Huang 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py; Qi 2023, sections 2 and 6
+ * With overlap_experts 1F1B and interleaved run one chunk further ahead, and hold as much: its
+ * forward comes block by block as the backward beside it goes (sl_rank_phase has the block that is
+ * there twice). ZB-V and DualPipe count a micro-batch whole until its weights' gradients are done.
+ * Source: Huang 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py and combined_1f1b.py with
+ * model_chunk_schedule_plan.py (get_layer, pop_layer, release_state); Qi 2023, sections 2 and 6
  * (arXiv 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
  */
 sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
