@@ -192,6 +192,7 @@ typedef struct sl_estimate {
     uint32_t guess_count;
     sl_guess guesses[SL_GUESSES_MAX];
     bool unaligned; /* a product has rows of no whole number of 16 bytes */
+    bool composed;  /* scores that the framework's kernel of softmax does not take */
     uint32_t note_count;
     sl_note notes[SL_NOTES_MAX];
 } sl_estimate;

@@ -51,10 +51,15 @@ megatron_s_kernel_takes_whole_fours_and_rows_up_to_its_longest(void)
 {
     sl_question q = scored();
 
-    CU_ASSERT_EQUAL(scores_of(&q), SL_SCORES_CAUSAL);
     q.plan.tensor = 8;
+    q.plan.data = 1;
     CU_ASSERT_EQUAL(scores_of(&q), SL_SCORES_COMPOSED);
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "scores_composed"));
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "scores_composed"));
+    q.workload.attention = SL_ATTENTION_UNFUSED;
     q.workload.micro_batch = 2;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "scores_composed"));
     CU_ASSERT_EQUAL(scores_of(&q), SL_SCORES_CAUSAL);
     q.workload.sequence_length = 2046;
     CU_ASSERT_EQUAL(scores_of(&q), SL_SCORES_COMPOSED);

@@ -79,6 +79,14 @@ note_rates(const sl_question *question, sl_estimate *out)
             "no multiple of 8): tensor cores take it slower, priced at half the rate of aligned "
             "ones (0.33 to 0.7 are known); a padded vocabulary, or heads of another width, would "
             "spare that");
+    if (out->composed)
+        sl_note_add(
+            out, true, "scores_composed",
+            "Megatron's own kernel does not take the softmax of these scores: it takes sequences x "
+            "heads of a rank, and positions, by whole fours, 2,048 positions at most (16,384 of "
+            "TransformerEngine's), in 16 bits. PyTorch's kernels do its work one by one and keep "
+            "it "
+            "in fp32; another micro-batch or tensor degree would spare that");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
     if (!half && !has_low_law(part, out->workload.precision))
@@ -88,7 +96,8 @@ note_rates(const sl_question *question, sl_estimate *out)
             "the datasheet peaks");
     if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
         sl_note_add(out, true, "attention_scaled",
-                    "fused attention of this part was not measured: the nearest law was scaled");
+                    "fused attention goes by a law that was scaled: that of the nearest measured "
+                    "part, or this part's to the ratio asked for");
     if (fused && sl_model_does(question->model, SL_OPERATOR_ATTENTION) &&
         !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
         sl_note_add(

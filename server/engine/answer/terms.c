@@ -137,11 +137,9 @@ static const sl_term_info terms[] = {
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "element_bytes x tokens x width + beside_bytes: at the head the gathered input, its "
-         "gradient "
-         "and the scattered shard; in a block the gradient of its widest activation input, or what "
-         "adapters make of a weight if that is more; of a plain layer that of its output. "
-         "beside_bytes "
-         "are the block's that runs forward beside a backward (moe.overlap)",
+         "gradient and the scattered shard; in a block the gradient of its widest activation "
+         "input, or what adapters make of a weight if that is more; of a plain layer that of its "
+         "output; beside_bytes of a block that runs forward beside a backward (moe.overlap)",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "

@@ -132,7 +132,8 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
  *                  bits, all casts of autocast
  *   head           the same when the loss has run backward, logits in 32 bits; or while the head does,
  *                  its unit gathered again and its gradients beside one in 16 bits
- *   backward       the first block to run backward: activations, what it rebuilds, its gradients
+ *   backward       the first block to run backward: activations, what it rebuilds, its gradients,
+ *                  and a block whose forward runs beside it
  *   last_backward  the last one: no other activations, all gradients
  *   optimizer      the step: no activations, all gradients, copies of them
  * From the second step on, when optimizer states exist. False when a rank would need more than

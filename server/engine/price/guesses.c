@@ -47,6 +47,13 @@ is_unaligned(const sl_slice *slice, const sl_operator *op)
     return op->kind == SL_OPERATOR_MATMUL && sl_price_product(slice, op).alignment != SL_ALIGNED;
 }
 
+static bool
+is_composed(const sl_slice *slice, const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED &&
+           sl_slice_scores(slice, op) == SL_SCORES_COMPOSED;
+}
+
 static void
 add_guesses(const sl_memory_case *c, sl_estimate *out)
 {
@@ -57,6 +64,7 @@ add_guesses(const sl_memory_case *c, sl_estimate *out)
         for (uint32_t i = 0; i < kind->operator_count; i++) {
             const sl_operator *op = &kind->operators[i];
             out->unaligned = out->unaligned || is_unaligned(c->slice, op);
+            out->composed = out->composed || is_composed(c->slice, op);
             if (op->kind != SL_OPERATOR_MATMUL)
                 continue;
             const sl_product p = sl_price_product(c->slice, op);
@@ -70,7 +78,7 @@ void
 sl_guesses_set(const sl_memory_case *c, sl_estimate *out)
 {
     out->guess_count = 0;
-    out->unaligned = false;
+    out->unaligned = out->composed = false;
     for (uint32_t i = 0; i < (c->pools == NULL ? 1 : c->pools->count); i++) {
         sl_memory_case space;
         add_guesses(sl_case_of_pool(c, i, &space), out);

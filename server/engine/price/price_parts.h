@@ -63,9 +63,9 @@ void sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_ki
 /**
  * Counts what the host issues of an operator that takes the device so long: itself, and in backward
  * a gradient of each operand of a product. Attention without a fused kernel is two products, a
- * dropout and what sl_slice_scores says. Where experts are issued apart, their products and biases are, once for
- * each of them, and after a wait for the counts of tokens. One activation takes the tokens of all
- * (Megatron-LM, TEGroupedMLP).
+ * dropout and what sl_slice_scores says. Where experts are issued apart, their products and biases
+ * are, once for each of them, and after a wait for the counts of tokens. One activation takes the
+ * tokens of all (Megatron-LM, TEGroupedMLP).
  */
 void sl_price_count_issued(sl_pricing *p, const sl_operator *op, double forward_s,
                            double backward_s);
