@@ -314,6 +314,10 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
         plan->gradient_sync = (sl_gradient_sync)draw(SL_GRADIENT_SYNC_COUNT);
     if (plan->pipeline > 1 && once_in(3))
         draw_layout(plan, model);
+    plan->overlap_experts = megatron && plan->expert > 1 && w->tokens > 0 &&
+                            w->recompute != SL_RECOMPUTE_FULL &&
+                            (plan->pipeline == 1 || plan->virtual_pipeline > 1 ||
+                             plan->schedule == SL_SCHEDULE_DUALPIPE); /* draws nothing either */
     if (once_in(12)) {
         plan->tensor = plan->context = plan->data = plan->expert = 1;
         plan->sequence = false;

@@ -1,5 +1,6 @@
 /* Which kernels take the softmax of unfused scores: Megatron's own, where shapes suit it, PyTorch's
  * one by one elsewhere. */
+#include "engine/answer/evaluate.h"
 #include "engine/price/kernel.h"
 #include "engine_fixture.h"
 #include "harness.h"
@@ -123,6 +124,47 @@ a_causal_kernel_reads_half_and_single_kernels_pass_over_all(void)
                    1e-9, "composed, backward");
 }
 
+/* Of 32 bits nothing is cast, there nor back. */
+static void
+scores_of_32_bits_are_not_cast(void)
+{
+    sl_question q = scored();
+
+    q.plan.tensor = 8;
+    q.plan.data = 1;
+    q.workload.global_batch = 1;
+    software.host_operator_s = 1e-3;
+    const double casts_s = sl_fixture_answer(&q)->time.issued_s;
+    q.workload.precision = SL_PRECISION_FP32;
+    sl_expect_near(casts_s - sl_fixture_answer(&q)->time.issued_s, BLOCKS * (2.0 + 2.0) * 1e-3,
+                   1e-9, "four casts a block");
+}
+
+static double
+largest_gradient(const sl_question *q)
+{
+    static sl_priced priced;
+    const sl_combination c = {&software, q->workload, q->plan};
+
+    sl_evaluate_price(q, &c, SL_CLOCK_COOL, &priced);
+    return priced.prices[1].largest_gradient_bytes; /* of a block */
+}
+
+static void
+gradients_of_both_ends_are_as_wide_as_the_softmax(void)
+{
+    sl_question q = scored();
+    const double scores = 16.0 * 2048.0 * 2048.0;
+
+    sl_expect_near(largest_gradient(&q), 2.0 * 2.0 * scores, 1e-12, "16 bits");
+    q.plan.tensor = 8;
+    sl_expect_near(largest_gradient(&q), 2.0 * 4.0 * scores / 8.0, 1e-12, "cast to 32");
+    q.plan.tensor = 1;
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    software.eager_activations = true;
+    sl_expect_near(largest_gradient(&q), 2.0 * 4.0 * scores, 1e-12, "Transformers");
+}
+
 static void
 a_step_whose_heads_are_no_fours_takes_longer_and_keeps_more(void)
 {
@@ -150,6 +192,8 @@ static const sl_case cases[] = {
     SL_CASE(megatron_s_kernel_takes_whole_fours_and_rows_up_to_its_longest),
     SL_CASE(other_frameworks_and_widths_have_no_such_kernel),
     SL_CASE(a_causal_kernel_reads_half_and_single_kernels_pass_over_all),
+    SL_CASE(scores_of_32_bits_are_not_cast),
+    SL_CASE(gradients_of_both_ends_are_as_wide_as_the_softmax),
     SL_CASE(a_step_whose_heads_are_no_fours_takes_longer_and_keeps_more),
 };
 

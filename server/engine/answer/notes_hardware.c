@@ -85,8 +85,8 @@ note_rates(const sl_question *question, sl_estimate *out)
             "Megatron's own kernel does not take the softmax of these scores: it takes sequences x "
             "heads of a rank, and positions, by whole fours, 2,048 positions at most (16,384 of "
             "TransformerEngine's), in 16 bits. PyTorch's kernels do its work one by one and keep "
-            "it "
-            "in fp32; another micro-batch or tensor degree would spare that");
+            "it in fp32; where heads are no whole fours, another micro-batch or tensor degree "
+            "would spare that");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
     if (!half && !has_low_law(part, out->workload.precision))

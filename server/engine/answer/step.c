@@ -55,25 +55,26 @@ busy_of(const sl_rank_time *t)
     };
 }
 
-/* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1), but for the
- * micro-batches that fill the pipeline, which have no other beside them. */
+/* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
+double
+sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t)
+{
+    return sl_price_visible_s(c->software, all_passes(t).expert_s,
+                              t->forward.computing_s + t->backward.computing_s, true);
+}
+
+/* Micro-batches that fill the pipeline have no other beside them. */
 static double
 visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
 {
-    const bool both_ways = c->plan->schedule == SL_SCHEDULE_DUALPIPE;
-    const double routed_s = t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
-
-    if (!both_ways && !c->plan->overlap_experts)
-        return routed_s;
-
-    const double hidden_s = sl_price_visible_s(
-        c->software, routed_s, t->forward.computing_s + t->backward.computing_s, true);
-    if (both_ways)
-        return hidden_s;
+    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
+        return sl_step_experts_beside_s(c, t);
+    if (!c->plan->overlap_experts)
+        return all_passes(t).expert_s;
 
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
-    return filling * routed_s + (1.0 - filling) * hidden_s;
+    return filling * all_passes(t).expert_s + (1.0 - filling) * sl_step_experts_beside_s(c, t);
 }
 
 /* How much longer passes take through the second of a rank's two chunks than through the first. */

@@ -27,6 +27,8 @@ sl_step_layer_passes(const sl_memory_case *c, uint32_t kind, bool again)
     sl_layer_passes out = {
         .forward_s = t.forward.computing_s,
         .backward_s = t.backward.computing_s + t.again.computing_s,
+        .forward_routed_s = t.forward.expert_s,
+        .backward_routed_s = t.backward.expert_s + t.again.expert_s,
         .kept_bytes = again && block ? sl_recompute_kept_bytes(c->workload->recompute, price)
                                      : price->saved_bytes,
     };

@@ -37,6 +37,10 @@ sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl
 void sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                           sl_rank_time *out);
 
+/** Of what routing takes a micro-batch, what is visible where the passes of another run beside it
+ * [s]. */
+double sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t);
+
 /** The one of a rank's chunks with this index. */
 sl_rank_time sl_step_chunk(const sl_memory_case *c, uint32_t r, uint32_t index);
 
@@ -102,6 +106,7 @@ sl_data_time sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *gr
 typedef struct sl_layer_passes {
     double forward_s, backward_s;
     double forward_open_s, backward_open_s;
+    double forward_routed_s, backward_routed_s; /* of that, for tokens on their way to experts */
     double kept_bytes;
     double copy_s;       /* of that to the host or back, 0 where none leaves */
     double down_s, up_s; /* ... beyond what is open of the passes */

@@ -94,6 +94,8 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->shards = &c->holdings->shards;
     b->gathered = sl_gather_measure(c, &holding->stage);
     b->in_flight = in_flight->whole;
+    b->paired = sl_schedule_trades_places(c->plan) &&
+                in_flight->whole < (double)sl_plan_microbatches(c->workload, c->plan);
     b->deferred = 0.0;
     b->received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0;
     b->sent = r + 1 < c->plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0;
@@ -433,22 +435,13 @@ queued_beyond(const sl_rank_bytes *b)
                               b->gathered.queued_ratio * kept);
 }
 
-/* A block that runs forward beside a backward is there before the block goes whose place it takes. */
-static double
-beside_bytes(const sl_memory_case *c, const sl_rank_bytes *b)
-{
-    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
-
-    return c->plan->overlap_experts && m > b->in_flight ? b->largest_block : 0.0;
-}
-
 /* Of what is common to it and the loss: the backward pass of the last block. */
 static void
-set_backward(const sl_memory_case *c, const sl_rank_bytes *b, const cached *copies, double idle,
-             sl_rank_phase *phase)
+set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_phase *phase)
 {
     phase->name = "backward";
-    phase->beside = beside_bytes(c, b);
+    /* A block that runs forward beside it is there before the one goes whose place it takes. */
+    phase->beside = b->paired ? b->largest_block : 0.0;
     phase->idle = idle;
     phase->gathered = b->gathered.backward_bytes;
     phase->unreduced =
@@ -502,7 +495,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     if (has_loss)
         set_loss_phases(b, &copies, &common, phases);
     phases[PHASE_BACKWARD] = common;
-    set_backward(c, b, &copies, sl_smaller(common.idle, idle + gradients - early),
+    set_backward(b, &copies, sl_smaller(common.idle, idle + gradients - early),
                  &phases[PHASE_BACKWARD]);
     phases[PHASE_LATER] = behind;
     phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;

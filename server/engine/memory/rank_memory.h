@@ -15,6 +15,7 @@ typedef struct sl_rank_bytes {
     const sl_shards *shards;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
+    bool paired;      /* a forward runs beside a backward and takes its place */
     double deferred;  /* micro-batches whose gradients of weights wait beside them */
     double blocks_saved;
     double operands;   /* of blocks, what those gradients wait with */

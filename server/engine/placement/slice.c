@@ -371,14 +371,22 @@ sl_slice_scores(const sl_slice *slice, const sl_operator *op)
     return op->unmasked || op->window > 0 ? SL_SCORES_ROWS : SL_SCORES_CAUSAL;
 }
 
-/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output,
- * which single kernels compute in fp32, and with dropout its mask; what the product with the values
- * reads, where that is not the softmax output itself; and the tanh that bounds them. */
+double
+sl_slice_softmax_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const sl_scores scores = sl_slice_scores(slice, op);
+
+    return scores == SL_SCORES_COMPOSED || scores == SL_SCORES_EAGER ? 4.0 : slice->element_bytes;
+}
+
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, and
+ * with dropout its mask; what the product with the values reads, where that is not the softmax
+ * output itself; and the tanh that bounds them. */
 static double
 unfused_score_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double e = slice->element_bytes;
-    const double softmax = sl_slice_scores(slice, op) >= SL_SCORES_COMPOSED ? 4.0 : e;
+    const double softmax = sl_slice_softmax_bytes(slice, op);
 
     return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0) +
            (op->capped ? e : 0.0);

@@ -71,6 +71,10 @@ typedef enum sl_scores {
  */
 sl_scores sl_slice_scores(const sl_slice *slice, const sl_operator *op);
 
+/** Bytes of one element of its output and of the gradients of both its ends: single kernels compute
+ * in fp32. */
+double sl_slice_softmax_bytes(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes of one element of what is kept between products: training in 8 bits multiplies in them,
  * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);

@@ -43,12 +43,13 @@ static issued
 unfused_core_of(const sl_slice *slice, const sl_operator *op)
 {
     const double drops = slice->dropout ? 1.0 : 0.0;
+    const bool casts = slice->element_bytes < 4.0; /* to fp32 and back, or back alone */
 
     switch (sl_slice_scores(slice, op)) {
     case SL_SCORES_COMPOSED:
-        return (issued){7.0 + drops, 9.0 + drops};
+        return casts ? (issued){7.0 + drops, 9.0 + drops} : (issued){5.0 + drops, 7.0 + drops};
     case SL_SCORES_EAGER:
-        return (issued){6.0 + drops, 7.0 + drops};
+        return casts ? (issued){6.0 + drops, 7.0 + drops} : (issued){5.0 + drops, 6.0 + drops};
     default:
         return (issued){3.0 + drops, 5.0 + drops};
     }

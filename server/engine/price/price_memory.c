@@ -120,6 +120,16 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
     return bytes;
 }
 
+/* Of the softmax output and of the scores; that of a bias waits beside them. */
+static double
+scores_gradient_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double each =
+        2.0 * sl_slice_softmax_bytes(slice, op) + (op->biased ? slice->element_bytes : 0.0);
+
+    return each * op->heads / slice->tensor * slice->tokens * slice->sequence;
+}
+
 static double
 context_foreign_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -217,12 +227,9 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
                 fmax(out->foreign_bytes, sl_adapter_regathered_bytes(slice, kind, op));
         }
         out->largest_gradient_bytes = fmax(out->largest_gradient_bytes, gradient);
-        /* Gradients of the softmax output and of the scores; that of a bias waits beside them. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
             out->largest_gradient_bytes =
-                fmax(out->largest_gradient_bytes, (op->biased ? 3.0 : 2.0) * slice->element_bytes *
-                                                      op->heads / slice->tensor * slice->tokens *
-                                                      slice->sequence);
+                fmax(out->largest_gradient_bytes, scores_gradient_bytes(slice, op));
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));

@@ -37,7 +37,8 @@ kept_of(const sl_pipeline_run *run, uint32_t rank, const sl_work *pass)
 static bool
 takes_place(const sl_pipeline_run *run, const sl_work *pass)
 {
-    return pass->kind == SL_WORK_FORWARD && pass->beside && run->of->plan->overlap_experts;
+    return pass->kind == SL_WORK_FORWARD && pass->beside &&
+           sl_schedule_trades_places(run->of->plan);
 }
 
 /* What is alive once the pass has begun, where it keeps, or ended, where it lets go. */

@@ -41,6 +41,8 @@ typedef struct builder {
     uint32_t *saved;   /* of each forward the task that takes what it keeps there */
     uint32_t blocks, leaving; /* of them the first so many send what they keep to the host */
     uint32_t tasks;
+    double hidden_ratio; /* of tokens' travel, where another micro-batch runs beside */
+    bool paired;         /* layers of that come alternately */
 } builder;
 
 static size_t
@@ -111,25 +113,50 @@ add_task(builder *b, sl_span_kind kind, uint32_t microbatch, uint32_t layer, dou
     return task;
 }
 
+/* The passes of a micro-batch one after another, or its forward, layer by layer, before what is
+ * there of the backward of the one ahead. */
+static uint32_t
+pass_of(const builder *b, uint32_t microbatch, bool forward, uint32_t layer)
+{
+    const uint32_t turn = forward ? layer : b->layers - 1 - layer;
+    const bool alone = forward ? microbatch == 0 : microbatch + 1 == b->microbatches;
+
+    if (!b->paired || alone)
+        return (2 * microbatch + !forward) * b->layers + turn;
+    return (2 * (microbatch + !forward) - 1) * b->layers + 2 * turn + !forward;
+}
+
+/* All but the first forward and the last backward have a pass of another micro-batch beside them. */
+static void
+lay_pass(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
+{
+    const sl_layer_passes *of = &b->cost[layer].passes;
+    const bool alone = forward ? microbatch == 0 : microbatch + 1 == b->microbatches;
+    const double open_s = forward ? of->forward_open_s : of->backward_open_s;
+    const double routed_s = forward ? of->forward_routed_s : of->backward_routed_s;
+    const uint32_t task = add_task(b, forward ? SL_SPAN_FORWARD : SL_SPAN_BACKWARD, microbatch,
+                                   layer, forward ? of->forward_s : of->backward_s);
+
+    assert(task == pass_of(b, microbatch, forward, layer));
+    b->open_s[task] = open_s - (alone ? 0.0 : b->hidden_ratio * routed_s);
+}
+
 static void
 lay_passes(builder *b, double optimizer_s)
 {
     b->lane_first[SL_LAYERS_PASSES] = 0;
     for (uint32_t i = 0; i < b->microbatches; i++) {
-        for (uint32_t l = 0; l < b->layers; l++)
-            b->open_s[add_task(b, SL_SPAN_FORWARD, i, l, b->cost[l].passes.forward_s)] =
-                b->cost[l].passes.forward_open_s;
-        for (uint32_t l = b->layers; l-- > 0;)
-            b->open_s[add_task(b, SL_SPAN_BACKWARD, i, l, b->cost[l].passes.backward_s)] =
-                b->cost[l].passes.backward_open_s;
+        const bool begun = b->paired && i > 0; /* beside the backward ahead */
+        const bool beside = b->paired && i + 1 < b->microbatches;
+        for (uint32_t l = 0; !begun && l < b->layers; l++)
+            lay_pass(b, i, true, l);
+        for (uint32_t l = 0; l < b->layers; l++) {
+            if (beside)
+                lay_pass(b, i + 1, true, l);
+            lay_pass(b, i, false, b->layers - 1 - l);
+        }
     }
     b->open_s[add_task(b, SL_SPAN_OPTIMIZER, 0, UINT16_MAX, optimizer_s)] = 0.0;
-}
-
-static uint32_t
-pass_of(const builder *b, uint32_t microbatch, bool forward, uint32_t layer)
-{
-    return (2 * microbatch + !forward) * b->layers + (forward ? layer : b->layers - 1 - layer);
 }
 
 /* Its parameters come before a pass of a layer, no earlier than the pass before it begins; without
@@ -368,6 +395,19 @@ stream_of(const sl_group *group)
     return group->level == SL_LEVEL_NETWORK ? SL_STREAM_NETWORK : SL_STREAM_SCALE_UP;
 }
 
+/* Where every micro-batch gathers, reduces or copies, passes are drawn one after another, as their
+ * estimate counts them. */
+static void
+set_pairs(builder *b, const sl_rank_time *t)
+{
+    const double routed_s = t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+
+    if (!sl_schedule_trades_places(b->c->plan) || routed_s <= 0.0)
+        return;
+    b->hidden_ratio = 1.0 - sl_step_experts_beside_s(b->c, t) / routed_s;
+    b->paired = !b->how.each && !b->how.reduces && !b->c->workload->offload.activations;
+}
+
 static builder
 builder_of(const sl_memory_case *c, const parts *p, char *scratch)
 {
@@ -402,6 +442,7 @@ builder_of(const sl_memory_case *c, const parts *p, char *scratch)
     }
     b.data = sl_step_data_rank(c, &groups, &t, 0, 0.0);
     b.how = sl_step_data_flow(c, &groups, &b.data);
+    set_pairs(&b, &t);
     return b;
 }
 
@@ -427,6 +468,8 @@ sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness
         b.cost[l].passes.backward_s *= slowness;
         b.cost[l].passes.forward_open_s *= slowness;
         b.cost[l].passes.backward_open_s *= slowness;
+        b.cost[l].passes.forward_routed_s *= slowness;
+        b.cost[l].passes.backward_routed_s *= slowness;
         kept[l] = b.cost[l].passes.kept_bytes;
         gathered[l] = b.cost[l].travels.gathered_bytes;
     }
