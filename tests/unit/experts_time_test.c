@@ -363,6 +363,11 @@ layers_of_two_micro_batches_come_alternately(void)
         CU_ASSERT_TRUE(pairs.forward_s[l] < pairs.backward_s[5 - l]);
         CU_ASSERT_TRUE(l == 5 || pairs.backward_s[5 - l] < pairs.forward_s[l + 1]);
     }
+    const double one_s = pairs.step_s, one_bytes = pairs.peak_bytes;
+    q.plan.schedule = SL_SCHEDULE_ZB_H1; /* one stage runs like any other */
+    simulate(&q, &pairs);
+    CU_ASSERT_EQUAL(pairs.step_s, one_s);
+    CU_ASSERT_EQUAL(pairs.peak_bytes, one_bytes);
     const double head_inputs = /* of its norm and of its product */ 4.0 *
                                (double)q.workload.sequence_length * (double)q.workload.micro_batch *
                                (double)sl_fixture_llama().hidden;

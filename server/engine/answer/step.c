@@ -57,9 +57,10 @@ busy_of(const sl_rank_time *t)
 
 /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
 double
-sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t)
+sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t, double *routed_s)
 {
-    return sl_price_visible_s(c->software, all_passes(t).expert_s,
+    *routed_s = all_passes(t).expert_s;
+    return sl_price_visible_s(c->software, *routed_s,
                               t->forward.computing_s + t->backward.computing_s, true);
 }
 
@@ -67,14 +68,17 @@ sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t)
 static double
 visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
 {
+    double routed_s = 0.0;
+    const double beside_s = sl_step_experts_beside_s(c, t, &routed_s);
+
     if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
-        return sl_step_experts_beside_s(c, t);
+        return beside_s;
     if (!c->plan->overlap_experts)
-        return all_passes(t).expert_s;
+        return routed_s;
 
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
-    return filling * all_passes(t).expert_s + (1.0 - filling) * sl_step_experts_beside_s(c, t);
+    return filling * routed_s + (1.0 - filling) * beside_s;
 }
 
 /* How much longer passes take through the second of a rank's two chunks than through the first. */

@@ -37,9 +37,9 @@ sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl
 void sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                           sl_rank_time *out);
 
-/** Of what routing takes a micro-batch, what is visible where the passes of another run beside it
- * [s]. */
-double sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t);
+/** Of routed_s, what routing takes a micro-batch, that which is visible where the passes of another
+ * run beside it [s]. */
+double sl_step_experts_beside_s(const sl_memory_case *c, const sl_rank_time *t, double *routed_s);
 
 /** The one of a rank's chunks with this index. */
 sl_rank_time sl_step_chunk(const sl_memory_case *c, uint32_t r, uint32_t index);

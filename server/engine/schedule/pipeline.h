@@ -17,12 +17,11 @@ typedef struct sl_chunk_cost {
      * holds both. Over links of one of the two streams. */
     double send_s;
     bool send_scale_up;
-    double gather_s;        /* of its parameters, before its first forward ... */
-    double gather_beside_s; /* ... and of the rest of them, before what that makes goes on */
-    double reduce_beside_s; /* of its gradients, beside the last pass that adds to them ... */
-    double reduce_s;        /* ... and after it */
-    uint64_t
-        kept_bytes; /* from the start of a forward, or the end of its pair, to that of its backward */
+    double gather_s;         /* of its parameters, before its first forward ... */
+    double gather_beside_s;  /* ... and of the rest of them, before what that makes goes on */
+    double reduce_beside_s;  /* of its gradients, beside the last pass that adds to them ... */
+    double reduce_s;         /* ... and after it */
+    uint64_t kept_bytes;     /* from a forward's begin, or its pair's end, to its backward's end */
     uint64_t deferred_bytes; /* what gradients of weights wait for with; more, where rebuilt */
 } sl_chunk_cost;
 

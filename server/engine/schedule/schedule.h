@@ -74,14 +74,14 @@ sl_schedule_holds_all(const sl_plan *plan)
 sl_schedule sl_schedule_of(const sl_plan *plan);
 
 /** Whether forwards run beside backwards and take their place block by block, as overlap_experts has
- * it of 1F1B and interleaved. DualPipe's pairs each hold their own. */
+ * it of one stage, of 1F1B and of interleaved. DualPipe's pairs each hold their own. */
 static inline bool
 sl_schedule_trades_places(const sl_plan *plan)
 {
     const sl_schedule schedule = sl_schedule_of(plan);
 
-    return plan->overlap_experts &&
-           (schedule == SL_SCHEDULE_1F1B || schedule == SL_SCHEDULE_INTERLEAVED_1F1B);
+    return plan->overlap_experts && (plan->pipeline == 1 || schedule == SL_SCHEDULE_1F1B ||
+                                     schedule == SL_SCHEDULE_INTERLEAVED_1F1B);
 }
 
 /** How the layers are cut into pipeline * virtual_pipeline chunks. */

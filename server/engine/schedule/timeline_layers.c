@@ -113,32 +113,37 @@ add_task(builder *b, sl_span_kind kind, uint32_t microbatch, uint32_t layer, dou
     return task;
 }
 
+/* All but the first forward and the last backward have a pass of another micro-batch beside them. */
+static bool
+is_alone(const builder *b, uint32_t microbatch, bool forward)
+{
+    return forward ? microbatch == 0 : microbatch + 1 == b->microbatches;
+}
+
 /* The passes of a micro-batch one after another, or its forward, layer by layer, before what is
  * there of the backward of the one ahead. */
 static uint32_t
 pass_of(const builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 {
     const uint32_t turn = forward ? layer : b->layers - 1 - layer;
-    const bool alone = forward ? microbatch == 0 : microbatch + 1 == b->microbatches;
 
-    if (!b->paired || alone)
+    if (!b->paired || is_alone(b, microbatch, forward))
         return (2 * microbatch + !forward) * b->layers + turn;
     return (2 * (microbatch + !forward) - 1) * b->layers + 2 * turn + !forward;
 }
 
-/* All but the first forward and the last backward have a pass of another micro-batch beside them. */
 static void
 lay_pass(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
 {
     const sl_layer_passes *of = &b->cost[layer].passes;
-    const bool alone = forward ? microbatch == 0 : microbatch + 1 == b->microbatches;
     const double open_s = forward ? of->forward_open_s : of->backward_open_s;
     const double routed_s = forward ? of->forward_routed_s : of->backward_routed_s;
     const uint32_t task = add_task(b, forward ? SL_SPAN_FORWARD : SL_SPAN_BACKWARD, microbatch,
                                    layer, forward ? of->forward_s : of->backward_s);
 
     assert(task == pass_of(b, microbatch, forward, layer));
-    b->open_s[task] = open_s - (alone ? 0.0 : b->hidden_ratio * routed_s);
+    b->open_s[task] =
+        open_s - (is_alone(b, microbatch, forward) ? 0.0 : b->hidden_ratio * routed_s);
 }
 
 static void
@@ -400,11 +405,12 @@ stream_of(const sl_group *group)
 static void
 set_pairs(builder *b, const sl_rank_time *t)
 {
-    const double routed_s = t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+    double routed_s = 0.0;
+    const double beside_s = sl_step_experts_beside_s(b->c, t, &routed_s);
 
     if (!sl_schedule_trades_places(b->c->plan) || routed_s <= 0.0)
         return;
-    b->hidden_ratio = 1.0 - sl_step_experts_beside_s(b->c, t) / routed_s;
+    b->hidden_ratio = 1.0 - beside_s / routed_s;
     b->paired = !b->how.each && !b->how.reduces && !b->c->workload->offload.activations;
 }
 
