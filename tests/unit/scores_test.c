@@ -1,6 +1,7 @@
 /* Which kernels take the softmax of unfused scores: Megatron's own, where shapes suit it, PyTorch's
  * one by one elsewhere. */
 #include "engine/answer/evaluate.h"
+#include "engine/placement/attended.h"
 #include "engine/price/kernel.h"
 #include "engine_fixture.h"
 #include "harness.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/placement/kept.h"
 #include "engine/placement/states.h"
 
 static const double tiny_projections = 64.0; /* of TinyLoRA, PEFT's default */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/extremes.h"
+#include "engine/placement/kept.h"
 #include "engine/placement/states.h"
 
 /* torchtitan's op keeps every other product. */

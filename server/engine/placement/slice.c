@@ -6,7 +6,6 @@
 #include "engine/placement/adapter.h"
 #include "engine/placement/states.h"
 #include "engine/price/low_precision.h"
-#include "engine/price/masks.h"
 #include "engine/schedule/schedule.h"
 
 double
@@ -294,9 +293,8 @@ sl_slice_precision(const sl_slice *slice, const sl_operator *op)
     return SL_PRECISION_BF16;
 }
 
-/* Over how many ranks an operator is cut. */
-static double
-cut_ranks(const sl_slice *slice, const sl_operator *op)
+double
+sl_slice_cut_ranks(const sl_slice *slice, const sl_operator *op)
 {
     if (op->cut == SL_CUT_REPLICATED)
         return 1.0;
@@ -330,174 +328,18 @@ sl_slice_experts(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_inputs(const sl_slice *slice, const sl_operator *op)
 {
-    return op->cut == SL_CUT_ROW ? (double)op->inputs / cut_ranks(slice, op) : (double)op->inputs;
+    return op->cut == SL_CUT_ROW ? (double)op->inputs / sl_slice_cut_ranks(slice, op)
+                                 : (double)op->inputs;
 }
 
 double
 sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
 {
     if (op->cut == SL_CUT_COLUMN)
-        return (double)op->outputs / cut_ranks(slice, op);
+        return (double)op->outputs / sl_slice_cut_ranks(slice, op);
     if (op->cut == SL_CUT_VOCABULARY)
         return sl_slice_vocabulary(slice, (double)op->outputs) / slice->tensor;
     return (double)op->outputs;
-}
-
-/* Rows that a block of Megatron's kernel takes, and columns that it has registers for. */
-static const double scores_at_once = 4.0;
-static const double longest_scores = 2048.0;
-static const double longest_engine_scores = 16384.0;
-
-static bool
-has_scores_kernel(const sl_slice *slice, const sl_operator *op)
-{
-    const double rows = slice->sequences * op->heads / slice->tensor;
-    const bool engine = slice->software->engine_workspaces > 0.0;
-
-    return slice->element_bytes < 4.0 && fmod(rows, scores_at_once) == 0.0 &&
-           fmod(slice->sequence, scores_at_once) == 0.0 &&
-           slice->sequence <= (engine ? longest_engine_scores : longest_scores);
-}
-
-sl_scores
-sl_slice_scores(const sl_slice *slice, const sl_operator *op)
-{
-    if (slice->eager)
-        return SL_SCORES_EAGER;
-    if (slice->framework != SL_FRAMEWORK_MEGATRON)
-        return SL_SCORES_ROWS;
-    if (!has_scores_kernel(slice, op))
-        return SL_SCORES_COMPOSED;
-    return op->unmasked || op->window > 0 ? SL_SCORES_ROWS : SL_SCORES_CAUSAL;
-}
-
-double
-sl_slice_softmax_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const sl_scores scores = sl_slice_scores(slice, op);
-
-    return scores == SL_SCORES_COMPOSED || scores == SL_SCORES_EAGER ? 4.0 : slice->element_bytes;
-}
-
-/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, and
- * with dropout its mask; what the product with the values reads, where that is not the softmax
- * output itself; and the tanh that bounds them. */
-static double
-unfused_score_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const double e = slice->element_bytes;
-    const double softmax = sl_slice_softmax_bytes(slice, op);
-
-    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0) +
-           (op->capped ? e : 0.0);
-}
-
-double
-sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    if (op->kind != SL_OPERATOR_ATTENTION || slice->attention != SL_ATTENTION_UNFUSED)
-        return 0.0;
-
-    const double heads = op->heads / slice->tensor;
-
-    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice, op);
-}
-
-bool
-sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op)
-{
-    return op->kv_heads < slice->tensor;
-}
-
-/* A rank has a whole head at least: of its tokens where they stay, of the whole sequence where ranks
- * exchange them for heads. */
-static double
-least_kv_heads(const sl_slice *slice)
-{
-    return slice->context_kind == SL_CONTEXT_EXCHANGE ? fmax(1.0, slice->context) : 1.0;
-}
-
-double
-sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const double heads = fmax(least_kv_heads(slice), op->kv_heads / slice->tensor);
-
-    return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
-}
-
-/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8).
- * What a ring passes on and a gather brings is not kept. */
-static double
-context_saved_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    if (slice->context <= 1.0)
-        return 0.0;
-    if (slice->context_kind == SL_CONTEXT_EXCHANGE)
-        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
-    return 0.0;
-}
-
-double
-sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const double e = op->half ? slice->element_bytes : slice->attended_bytes;
-    const double even = e * (double)op->inputs / slice->tensor * slice->tokens;
-    const double cut = 2.0 * e * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
-
-    /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
-    if (op->shares_input)
-        return e * (double)op->outputs / slice->tensor * slice->tokens;
-    return op->kv_heads < slice->tensor * least_kv_heads(slice)
-               ? even - cut + e / slice->element_bytes * sl_slice_kv_bytes(slice, op)
-               : even;
-}
-
-/* Grouped keys and values are repeated, and kept so, for products of scores in eager code, and by
- * some releases for SDPA, which could have done without. */
-static double
-repeated_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const bool repeats =
-        slice->attention == SL_ATTENTION_UNFUSED ? slice->eager : slice->software->repeats_keys;
-
-    if (!repeats || op->shares_input || op->kv_heads >= op->heads)
-        return 0.0;
-    return 2.0 * slice->element_bytes * (op->heads - op->kv_heads) * op->head_dim / slice->tensor *
-           slice->tokens;
-}
-
-static double
-attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const double output = (double)op->outputs / slice->tensor;
-    const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
-    const double e = op->half ? slice->element_bytes : slice->attention_bytes;
-    double bytes =
-        sl_slice_qkv_bytes(slice, op) + e * output * slice->tokens + repeated_bytes(slice, op);
-
-    /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
-    if (fused)
-        bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
-    if (fused && slice->eager && op->relaid)
-        bytes += slice->element_bytes * output * slice->tokens;
-    return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
-}
-
-/* The delta rule also keeps queries and keys of every head, values, and each chunk's inverse. */
-static double
-delta_kept(const sl_operator *op)
-{
-    return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
-}
-
-/* Eager code multiplies tokens by their scores, and the product keeps them: torchtitan in fp32, before
- * the experts or behind (moe.py, score_before_experts), Transformers what the experts gave. */
-static double
-scored_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const double value = slice->framework == SL_FRAMEWORK_FSDP2 ? 4.0 : slice->element_bytes;
-
-    return slice->eager ? value * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
 }
 
 uint32_t
@@ -511,125 +353,8 @@ sl_slice_products(const sl_slice *slice, const sl_operator *op)
     return count > 0 ? count : 1;
 }
 
-/* Norms within attention are of what products gave, in 16 bits. One that is composed of kernels
- * casts what it reads to fp32, which two of them keep, and keeps what its weight multiplies, where
- * that trains. */
-static double
-norm_saved_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    const bool within = op->cut == SL_CUT_COLUMN;
-    const double values = (double)op->inputs * sl_slice_positions(slice, op) /
-                          (within ? slice->tensor : slice->spread);
-    const double stream =
-        within ? slice->element_bytes : fmax(slice->stream_bytes, sl_adapter_stream_bytes(slice));
-    const bool trains =
-        !sl_adapter_on(slice->adapter) || slice->adapter->method == SL_ADAPTER_LN_TUNING;
-
-    /* Cohere's takes the mean off twice, and all three steps stay in fp32. */
-    if (slice->eager && op->centred && op->wide)
-        return values * (trains ? 12.0 : 8.0);
-    if (!slice->eager || op->centred || slice->software->norm_keeps == SL_NORM_KEEPS_INPUT)
-        return values * stream;
-    if (!trains)
-        return values * 4.0;
-    const bool cast = slice->software->norm_keeps == SL_NORM_KEEPS_CAST && !op->wide;
-    return values * (4.0 + (cast ? stream : 4.0));
-}
-
 bool
 sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op)
 {
     return sl_slice_sums_wide(slice) && op->cut == SL_CUT_COLUMN && op->experts == 0;
-}
-
-/* Each of them keeps its own copy of what is cast. */
-static double
-product_saved_bytes(const sl_slice *slice, const sl_operator *op, bool copied)
-{
-    const double e = copied ? slice->operand_bytes : slice->element_bytes;
-    const double casts = sl_slice_casts_inputs(slice, op) ? sl_slice_products(slice, op) : 1.0;
-
-    if (op->shares_input && !copied)
-        return 0.0;
-    if (op->experts > 0) /* what arrived: already this rank's part */
-        return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
-    return casts * e * sl_slice_inputs(slice, op) * sl_slice_positions(slice, op) /
-           (op->cut == SL_CUT_ROW || !slice->software->regathers_inputs ? 1.0 : slice->spread);
-}
-
-/* Of 0.5 x (1 + tanh(c (x + a x^3))) beside x: the tanh and both factors of the last product.
- * Autocast raises x to its power in fp32, and so are x, the tanh and the second factor. */
-static double
-step_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    if (!op->composed || !slice->eager)
-        return 0.0;
-    return sl_slice_sums_wide(slice) ? 4.0 * 3.0 : 3.0 * slice->element_bytes;
-}
-
-double
-sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
-{
-    /* A product of quantised operands keeps its own copy of an input, whoever else keeps it. */
-    const bool copied = slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
-                        sl_slice_precision(slice, op) == slice->precision;
-    const double e = copied ? slice->operand_bytes : slice->element_bytes;
-    const double tokens = sl_slice_positions(slice, op);
-
-    switch (op->kind) {
-    case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
-        return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
-    case SL_OPERATOR_NORM:
-        return norm_saved_bytes(slice, op);
-    case SL_OPERATOR_MATMUL:
-        return product_saved_bytes(slice, op, copied);
-    case SL_OPERATOR_ATTENTION:
-        return attention_saved_bytes(slice, op);
-    case SL_OPERATOR_ACTIVATION: {
-        if (op->shares_input)
-            return 0.0;
-        /* Unfused gated code also keeps silu(gate), as wide as its output. */
-        const bool gated = sl_operator_is_gated(op);
-        const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
-        const double read =
-            op->rectified ? 0.0 : (gated ? slice->gated_bytes : e) * (double)op->inputs;
-        const double gate = slice->eager && gated ? e * (double)op->outputs : 0.0;
-        const double steps = step_bytes(slice, op) * (double)op->outputs;
-        return (read + gate + steps + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
-    }
-    case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
-        return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +
-               scored_bytes(slice, op) + sl_masks_kept_bytes(slice, op);
-    case SL_OPERATOR_RESIDUAL:
-        return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
-    case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */
-        return e * ((double)(op->inputs + op->outputs) + delta_kept(op)) / slice->tensor * tokens;
-    case SL_OPERATOR_PLAIN:
-        return (double)op->sample_kept_bytes * slice->sequences;
-    case SL_OPERATOR_ROTARY: /* backward turns back; but values that are a view keep all of it */
-        return op->joined && slice->eager ? e * (double)op->inputs / slice->tensor * tokens : 0.0;
-    case SL_OPERATOR_LOSS: /* logits are counted at the head, where they peak */
-    case SL_OPERATOR_KIND_COUNT:
-        break;
-    }
-    return 0.0;
-}
-
-double
-sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
-{
-    const double s = slice->document;
-    const double w = op->window;
-
-    if (op->unmasked)
-        return s;
-    if (op->window == 0 || w >= s)
-        return (s + 1.0) / 2.0;
-    return w * (1.0 - w / (2.0 * s));
-}
-
-double
-sl_slice_all_keys(const sl_slice *slice, const sl_operator *op)
-{
-    return op->window > 0 && !op->unmasked ? fmin(op->window, slice->document) : slice->document;
 }

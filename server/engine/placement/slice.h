@@ -54,27 +54,6 @@ typedef struct sl_slice {
     bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
-/** What takes the softmax of the unfused core, from scores to what multiplies the values. */
-typedef enum sl_scores {
-    SL_SCORES_ROWS,     /* one kernel, whole rows */
-    SL_SCORES_CAUSAL,   /* one kernel that reads what a causal mask leaves, and writes whole rows */
-    SL_SCORES_COMPOSED, /* Megatron's code of single kernels: cast, scale, mask, softmax, cast */
-    SL_SCORES_EAGER,    /* Transformers': scale, mask, softmax in fp32, cast */
-} sl_scores;
-
-/**
- * Megatron has a kernel for 16 bits that takes four rows of scores at a time: where sequences x
- * heads of a rank, or positions, are no whole fours, or there are more than 2,048 of these (16,384
- * of TransformerEngine's), PyTorch's kernels do its work.
- * Source: Megatron-LM megatron/model/fused_softmax.py, megatron/fused_kernels
- * (scaled_upper_triang_masked_softmax.h); TransformerEngine pytorch/softmax.py.
- */
-sl_scores sl_slice_scores(const sl_slice *slice, const sl_operator *op);
-
-/** Bytes of one element of its output and of the gradients of both its ends: single kernels compute
- * in fp32. */
-double sl_slice_softmax_bytes(const sl_slice *slice, const sl_operator *op);
-
 /** Bytes of one element of what is kept between products: training in 8 bits multiplies in them,
  * and the rest stays in 16. */
 double sl_precision_kept_bytes(sl_precision precision);
@@ -129,13 +108,12 @@ double sl_slice_flat_elements(const sl_slice *slice, const sl_tensor *tensor, do
  * rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);
 
+/** Over how many ranks an operator is cut [count]. */
+double sl_slice_cut_ranks(const sl_slice *slice, const sl_operator *op);
+
 /** Positions of one micro-batch that an operator sees, on this rank: its tokens, or one of each
  * sequence. */
 double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
-
-/** Products that a product of joined tensors is issued as [count]: one for each tensor where the
- * release has them apart. */
-uint32_t sl_slice_products(const sl_slice *slice, const sl_operator *op);
 
 /**
  * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a
@@ -181,36 +159,11 @@ sl_slice_sums_wide(const sl_slice *slice)
     return slice->stream_bytes > slice->element_bytes;
 }
 
+/** Products that a product of joined tensors is issued as [count]: one for each tensor where the
+ * release has them apart. */
+uint32_t sl_slice_products(const sl_slice *slice, const sl_operator *op);
+
 /** Whether autocast casts the input of a product, which a norm gave in fp32. */
 bool sl_slice_casts_inputs(const sl_slice *slice, const sl_operator *op);
-
-/**
- * Bytes an operator keeps from forward to backward for one micro-batch on this rank.
- * The rule: what autograd saves, counted at the operator that saves it (a product its input, a norm
- * its input, attention its q, k, v, output and row statistics). Source: Korthikanti 2022 table 2
- * for the unfused block (34 sbh + 5 a s^2 b); fused kernels delete what they recompute.
- */
-double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
-
-/** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
-double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
-
-/** The part that is its queries, keys and values. */
-double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
-
-/** Whether there are fewer key-value heads than tensor ranks: each rank then works on a whole one
- * that others have too. */
-bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
-
-/** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks; with those
- * repeated that an exchange of tokens for heads deals out to more ranks than there are heads. */
-double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
-
-/** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal
- * mask, less with a window, s without a mask. Encoder and decoder have s positions each. */
-double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
-
-/** Without the mask: a whole window, or document, of each. */
-double sl_slice_all_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "engine/extremes.h"
 #include "engine/placement/adapter.h"
+#include "engine/placement/attended.h"
 #include "engine/price/price_parts.h"
 
 /* PyTorch's own kernel: 0.30 to 0.42 in Vidur and LLMCompass timings. */

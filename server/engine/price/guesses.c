@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/placement/attended.h"
 #include "engine/price/kernel.h"
 
 static double

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/placement/attended.h"
 #include "engine/price/surface.h"
 #include "shardline/units.h"
 

@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "engine/placement/adapter.h"
+#include "engine/placement/attended.h"
+#include "engine/placement/kept.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
 #include "engine/price/masks.h"

@@ -1,4 +1,6 @@
 /* What one layer of a kind holds and keeps: parameters and bytes of one micro-batch on one rank. */
+#include "engine/placement/attended.h"
+#include "engine/placement/kept.h"
 #include "engine/price/masks.h"
 #include "engine/price/price.h"
 

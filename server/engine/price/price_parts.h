@@ -3,6 +3,7 @@
 #define SL_ENGINE_PRICE_PARTS_H
 
 #include "engine/links/collective.h"
+#include "engine/placement/attended.h"
 #include "engine/price/price.h"
 
 /** Where, how cut, and what it comes to so far. */
