@@ -107,7 +107,6 @@ typedef struct sl_time {
     double bubble_ratio; /* idle share of the pipeline's span */
     double filling_s;    /* while the pipeline fills and drains, by the formulas */
     double exposed_communication_s;
-    double issued_s; /* what the host takes to issue all operators, waited for or not */
     double update_s; /* of the rank that updates longest; the term is what of it nothing hides */
     /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links
      * the others wait for. */

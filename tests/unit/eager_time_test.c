@@ -64,7 +64,7 @@ passes_of(const sl_question *q)
     const sl_estimate *answer = sl_fixture_answer(q);
 
     return (passes){sl_fixture_seconds(answer, SL_TERM_FORWARD),
-                    sl_fixture_seconds(answer, SL_TERM_BACKWARD), answer->time.issued_s};
+                    sl_fixture_seconds(answer, SL_TERM_BACKWARD), sl_fixture_issued_s(answer)};
 }
 
 /* Of each block both sums are fp32 (4 + 2 + 4 bytes in place of 2 + 2 + 2, and back 8 and a cast of 6 in

@@ -259,6 +259,14 @@ sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id)
 }
 
 double
+sl_fixture_issued_s(const sl_estimate *estimate)
+{
+    const sl_term *launch = &estimate->time.terms[SL_TERM_LAUNCH - SL_TERM_FORWARD];
+
+    return sl_term_input(launch, "microbatches") * sl_term_input(launch, "microbatch_issued_s");
+}
+
+double
 sl_fixture_bytes_of(const sl_question *question, sl_term_id id)
 {
     return sl_fixture_bytes(&sl_fixture_answer(question)->memory.ranks[0], id);

@@ -67,4 +67,7 @@ double sl_fixture_llama_all(void);
 /** Seconds of a time term. */
 double sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id);
 
+/** What the host takes to issue all operators of a step [s], waited for or not. */
+double sl_fixture_issued_s(const sl_estimate *estimate);
+
 #endif

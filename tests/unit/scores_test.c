@@ -135,10 +135,10 @@ scores_of_32_bits_are_not_cast(void)
     q.plan.data = 1;
     q.workload.global_batch = 1;
     software.host_operator_s = 1e-3;
-    const double casts_s = sl_fixture_answer(&q)->time.issued_s;
+    const double casts_s = sl_fixture_issued_s(sl_fixture_answer(&q));
     q.workload.precision = SL_PRECISION_FP32;
-    sl_expect_near(casts_s - sl_fixture_answer(&q)->time.issued_s, BLOCKS * (2.0 + 2.0) * 1e-3,
-                   1e-9, "four casts a block");
+    sl_expect_near(casts_s - sl_fixture_issued_s(sl_fixture_answer(&q)),
+                   BLOCKS * (2.0 + 2.0) * 1e-3, 1e-9, "four casts a block");
 }
 
 static double
@@ -180,13 +180,13 @@ a_step_whose_heads_are_no_fours_takes_longer_and_keeps_more(void)
     sl_expect_near(sl_slice_core_bytes(&composed, core), (4.0 + 2.0) * scores, 1e-12,
                    "fp32 and what multiplies the values");
     software.host_operator_s = 1e-3;
-    const double issued_s = sl_fixture_answer(&q)->time.issued_s;
+    const double issued_s = sl_fixture_issued_s(sl_fixture_answer(&q));
     q.workload.micro_batch = 2;
     q.workload.global_batch = 2;
     const sl_slice kernel = slice_of(&q);
     sl_expect_near(sl_slice_core_bytes(&kernel, core), 2.0 * 2.0 * scores, 1e-12, "as they are");
-    sl_expect_near(issued_s - sl_fixture_answer(&q)->time.issued_s, BLOCKS * (4.0 + 4.0) * 1e-3,
-                   1e-9, "four kernels more there and back");
+    sl_expect_near(issued_s - sl_fixture_issued_s(sl_fixture_answer(&q)),
+                   BLOCKS * (4.0 + 4.0) * 1e-3, 1e-9, "four kernels more there and back");
 }
 
 static const sl_case cases[] = {

@@ -100,10 +100,9 @@ double sl_evaluate_step_at(const sl_question *question, const sl_combination *co
 
 /**
  * How far published runs lie from a step beside that range [ratio]: noise between machines and
- * releases; of what the host issues, which jitters and waits for other hosts; of traffic in the open,
- * which shares its links with others; of tokens on their way to experts. Independent causes: the root
- * of the sum of their squares, 0.07, 0.12 x issued / step, 0.50 x exposed / step and, with experts,
- * 0.12. Of a step that was explained.
+ * releases; of traffic in the open, which shares its links with others; of tokens on their way to
+ * experts. Independent causes: the root of the sum of their squares, 0.09, 0.45 x exposed / step and,
+ * with experts, 0.05. Of a step that was explained.
  */
 double sl_evaluate_spread_ratio(const sl_model *model, const sl_time *time);
 

@@ -46,11 +46,10 @@ sl_evaluate_step_at(const sl_question *question, const sl_combination *combinati
 }
 
 /* Beside that range, of causes that know nothing of each other. */
-static const double spread_ratio = 0.07;         /* machines and releases */
-static const double spread_issued_ratio = 0.12;  /* what the host issues, of the step */
-static const double spread_exposed_ratio = 0.50; /* traffic in the open, of the step */
-static const double spread_experts_ratio = 0.12; /* where tokens go */
-static const double slower_ratio = 1.5;          /* what nobody counts takes time, and saves none */
+static const double spread_ratio = 0.09;         /* machines and releases */
+static const double spread_exposed_ratio = 0.45; /* traffic in the open, of the step */
+static const double spread_experts_ratio = 0.05; /* where tokens go */
+static const double slower_ratio = 1.9;          /* what nobody counts takes time, and saves none */
 
 static double
 root_of_squares(double a, double b)
@@ -61,13 +60,11 @@ root_of_squares(double a, double b)
 double
 sl_evaluate_spread_ratio(const sl_model *model, const sl_time *time)
 {
-    const double issued = spread_issued_ratio * fmin(1.0, time->issued_s / time->step_s);
     const double exposed =
         spread_exposed_ratio * fmin(1.0, time->exposed_communication_s / time->step_s);
     const double experts = model->experts > 0 ? spread_experts_ratio : 0.0;
 
-    return root_of_squares(root_of_squares(spread_ratio, issued),
-                           root_of_squares(exposed, experts));
+    return root_of_squares(spread_ratio, root_of_squares(exposed, experts));
 }
 
 void

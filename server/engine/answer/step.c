@@ -226,7 +226,6 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     const double again_s = t->again.computing_s;
     const sl_pass_time all = all_passes(t);
 
-    out->issued_s = count * all.issued_s;
     SL_SET_TERM(c, out, SL_TERM_FORWARD, count * forward_s, {"microbatches", count},
                 {"microbatch_forward_s", forward_s}, {"slowest_stage", span->slowest},
                 {"microbatch_host_s", t->forward.host_s});
@@ -236,7 +235,8 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * again_s, {"microbatches", count},
                 {"microbatch_recompute_s", again_s});
     SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * all.launch_s, {"microbatches", count},
-                {"microbatch_wait_s", all.launch_s}, {"host_operator_s", c->slice->host_operator_s},
+                {"microbatch_wait_s", all.launch_s}, {"microbatch_issued_s", all.issued_s},
+                {"host_operator_s", c->slice->host_operator_s},
                 {"expert_operator_s", c->slice->awaited_s});
     SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * all.tensor_s, {"microbatches", count},
                 {"microbatch_exposed_s", all.tensor_s}, {"tensor", c->plan->tensor});

@@ -201,8 +201,9 @@ static const sl_term_info terms[] = {
     [SL_TERM_LAUNCH] = {"launch", NULL, SL_LIFETIME_NONE,
                         "microbatches x microbatch_wait_s: each pass of each layer takes the "
                         "longer of what the device computes and sends and host_operator_s x the "
-                        "operators and collectives that the host issues, none with compile or "
-                        "captured graphs; beside it expert_operator_s x products of experts that "
+                        "operators and collectives that the host issues (of all passes "
+                        "microbatch_issued_s), none with compile or captured graphs; beside it "
+                        "expert_operator_s x products of experts that "
                         "are issued one by one after the counts of tokens are known, less the "
                         "seconds of the module before: none with compile or a graph of the step",
                         "host lane of the software profile; derived, fitted on VIA-Research/vTrain "
