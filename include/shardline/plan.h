@@ -385,6 +385,12 @@ void sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out);
 /** tensor * pipeline * context * data. */
 uint64_t sl_plan_world(const sl_plan *plan);
 
+/** Ranks of one stage [count]. */
+uint64_t sl_plan_stage_ranks(const sl_plan *plan);
+
+/** Replicas that divide one copy of what stages of ZeRO divide [count]: all, or a shard group. */
+uint32_t sl_plan_sharers(const sl_plan *plan);
+
 /** Over how many ranks each routed expert is cut: as the rest where the plan does not say. */
 uint32_t sl_plan_expert_tensor(const sl_plan *plan);
 

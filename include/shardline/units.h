@@ -7,6 +7,5 @@
 #define SL_GIB_BYTES 1073741824.0 /* device memory */
 #define SL_GB_BYTES 1e9           /* links and disks */
 #define SL_US_S 1e-6
-#define SL_TERA 1e12
 
 #endif

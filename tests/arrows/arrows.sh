@@ -32,8 +32,7 @@ hf json engine base
 codec catalog json engine base
 trace codec catalog json engine base
 intake trace codec catalog json engine base
-launch codec catalog json engine base
-api codec hf intake trace launch store hub http catalog json engine base
+api codec hf intake trace store hub http catalog json engine base
 TABLE
 }
 

@@ -63,12 +63,11 @@ static void
 settle_data(sl_estimate_request *request)
 {
     sl_plan *const plan = &request->plan;
-    const uint64_t world = sl_cluster_accelerators(&request->cluster);
-    const uint64_t product = (uint64_t)plan->tensor * plan->pipeline * plan->context;
+    uint64_t data;
+
     if (!request->data_auto)
         return;
-    const uint64_t data = world / product;
-    request->data_open = data * product != world;
+    request->data_open = !sl_plan_derive_data(&request->cluster, plan, &data);
     plan->data = data > 0 ? (uint32_t)data : 1;
 }
 

@@ -119,19 +119,16 @@ note_links(const sl_question *question, sl_estimate *out)
 {
     const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &out->plan;
-    const sl_group groups[] = {
-        sl_group_of(cluster, plan->tensor, 1),
-        sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
-        sl_group_of(cluster, plan->context, plan->tensor),
-        sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
-    };
+    const bool has_experts = question->model->experts > 0;
     bool host = false, straddles = false, large = false;
 
-    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        const bool inside = groups[i].level != SL_LEVEL_NETWORK;
-        host = host || (groups[i].level == SL_LEVEL_HOST && groups[i].ranks > 1.0);
-        straddles = straddles || groups[i].straddles;
-        large = large || (inside && groups[i].ranks > 8.0);
+    for (sl_axis axis = 0; axis < (has_experts ? SL_AXIS_COUNT : SL_AXIS_EXPERT); axis++) {
+        const sl_group group = sl_ranks_group(cluster, plan, axis);
+        const bool inside = group.level != SL_LEVEL_NETWORK;
+
+        host = host || (group.level == SL_LEVEL_HOST && group.ranks > 1.0);
+        straddles = straddles || group.straddles;
+        large = large || (inside && group.ranks > 8.0);
     }
     if (cluster->accelerator.collective_origin != SL_ORIGIN_MEASURED &&
         cluster->accelerators_per_node > 1)
@@ -165,7 +162,7 @@ note_links(const sl_question *question, sl_estimate *out)
         sl_note_add(
             out, true, "groups_straddle_nodes",
             "some groups cross a node boundary that others do not: all are priced as the worst");
-    if (groups[0].level == SL_LEVEL_NETWORK)
+    if (sl_ranks_group(cluster, plan, SL_AXIS_TENSOR).level == SL_LEVEL_NETWORK)
         sl_note_add(
             out, true, "tensor_crosses_nodes",
             "the tensor group crosses nodes: its collectives run over the network every layer");

@@ -149,8 +149,8 @@ add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *st
 {
     const sl_model *model = c->question->model;
     const sl_cluster *cluster = c->cluster;
-    const sl_group experts = sl_group_of(cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
-    const sl_group sequence = sl_group_of(cluster, c->plan->context, c->plan->tensor);
+    const sl_group experts = sl_ranks_group(cluster, c->plan, SL_AXIS_EXPERT);
+    const sl_group sequence = sl_ranks_group(cluster, c->plan, SL_AXIS_CONTEXT);
     sl_collective collective = SL_COLLECTIVE_SEND_RECEIVE;
     sl_traffic routed = {0};
     sl_traffic shared = {0};
@@ -293,7 +293,7 @@ static double
 maxima_s(const sl_memory_case *c)
 {
     const sl_workload *w = c->workload;
-    const uint64_t ranks = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
+    const uint64_t ranks = sl_plan_stage_ranks(c->plan);
     const double passes =
         2.0 * (double)sl_plan_microbatches(w, c->plan) * (double)c->plan->virtual_pipeline;
 

@@ -37,19 +37,14 @@ find_groups(const sl_memory_case *c, sl_data_groups *out)
 {
     const sl_cluster *cluster = c->cluster;
     const sl_plan *plan = c->plan;
-    const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
-    const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
-    const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
     const bool has_experts = c->question->model->experts > 0;
-    const uint64_t alike = has_experts ? shard * plan->tensor / spread : 1;
     const bool whole = !sl_states_divides_masters(c->workload, plan);
     const sl_layout *layout = &sl_holding_of(c->holdings, 0)->layouts.all;
 
-    out->shard = sl_group_of(cluster, shard, strides.replica);
-    out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
-                             : sl_group_of(cluster, 1, 1);
-    out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
+    out->shard = sl_ranks_group(cluster, plan, SL_AXIS_SHARD);
+    out->experts = has_experts ? sl_ranks_group(cluster, plan, SL_AXIS_EXPERT_SHARD)
+                               : sl_group_of(cluster, 1, 1);
+    out->replicas = sl_ranks_group(cluster, plan, SL_AXIS_REPLICAS);
     out->rounds = sl_step_data_rounds(c);
     out->sums_whole = sl_states_sums_beside(c->workload, plan, layout);
     out->reduce = plan->zero_stage >= 1 && !out->sums_whole ? SL_COLLECTIVE_REDUCE_SCATTER

@@ -118,7 +118,7 @@ sl_check_experts(const sl_question *question, sl_errors *err)
     const sl_plan *plan = &question->plan;
     const uint32_t experts = question->model->experts;
     const uint32_t cut = sl_plan_expert_tensor(plan);
-    const uint64_t copy = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t copy = sl_plan_sharers(plan);
     const uint64_t ranks = (uint64_t)plan->tensor * plan->context * copy;
     const sl_framework framework = question->workload.framework;
     const char *pointer = "/parallelism/expert";

@@ -136,7 +136,7 @@ evaluate_rank(const sl_memory_case *c, const sl_rank_outside *outside,
     rank->stage_count = 1;
     set_host(c, &b, in_flight->whole, r, rank);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
-    rank->count = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
+    rank->count = sl_plan_stage_ranks(c->plan);
     if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_name(c, rank);
     return true;

@@ -62,7 +62,7 @@ next_term(terms *to, sl_term_id id, double bytes)
 static double
 communicator_bytes(const sl_plan *plan, double *count)
 {
-    const uint32_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint32_t shard = sl_plan_sharers(plan);
     const uint32_t groups[] = {plan->tensor,       plan->pipeline, shard,
                                plan->data / shard, plan->context,  plan->expert};
     double bytes = 0.0;

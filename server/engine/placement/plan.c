@@ -18,7 +18,19 @@ sl_cluster_accelerators(const sl_cluster *cluster)
 uint64_t
 sl_plan_world(const sl_plan *plan)
 {
-    return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
+    return sl_plan_stage_ranks(plan) * plan->pipeline;
+}
+
+uint64_t
+sl_plan_stage_ranks(const sl_plan *plan)
+{
+    return (uint64_t)plan->tensor * plan->context * plan->data;
+}
+
+uint32_t
+sl_plan_sharers(const sl_plan *plan)
+{
+    return plan->shard_group > 0 ? plan->shard_group : plan->data;
 }
 
 uint32_t

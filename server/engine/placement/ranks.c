@@ -18,6 +18,43 @@ sl_ranks_strides(const sl_plan *plan)
     return strides;
 }
 
+sl_spacing
+sl_ranks_spacing(const sl_plan *plan, sl_axis axis)
+{
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t sharers = sl_plan_sharers(plan);
+    const uint64_t shard = sharers * plan->context;
+    const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
+    const uint64_t alike = shard * plan->tensor / spread;
+
+    switch (axis) {
+    case SL_AXIS_TENSOR:
+        return (sl_spacing){plan->tensor, 1};
+    case SL_AXIS_CONTEXT:
+        return (sl_spacing){plan->context, strides.context};
+    case SL_AXIS_SHARD:
+        return (sl_spacing){shard, strides.replica};
+    case SL_AXIS_REPLICAS:
+        return (sl_spacing){plan->data / sharers, strides.replica * shard};
+    case SL_AXIS_EXPERT:
+        return (sl_spacing){plan->expert, sl_plan_expert_tensor(plan)};
+    case SL_AXIS_EXPERT_SHARD:
+        return (sl_spacing){alike > 0 ? alike : 1, spread * strides.replica / plan->tensor};
+    case SL_AXIS_COUNT:
+        break;
+    }
+    assert(false);
+    return (sl_spacing){1, 1};
+}
+
+sl_group
+sl_ranks_group(const sl_cluster *cluster, const sl_plan *plan, sl_axis axis)
+{
+    const sl_spacing spacing = sl_ranks_spacing(plan, axis);
+
+    return sl_group_of(cluster, spacing.ranks, spacing.stride);
+}
+
 sl_group
 sl_ranks_between(const sl_cluster *cluster, const sl_plan *plan, uint32_t first, uint32_t last)
 {

@@ -18,6 +18,27 @@ typedef struct sl_strides {
 
 sl_strides sl_ranks_strides(const sl_plan *plan);
 
+/** Groups of ranks that send each other something. */
+typedef enum sl_axis {
+    SL_AXIS_TENSOR,
+    SL_AXIS_CONTEXT,
+    SL_AXIS_SHARD,    /* of replicas and context, those that divide one copy of the states */
+    SL_AXIS_REPLICAS, /* hybrid sharding: those with the same part, one of each copy */
+    SL_AXIS_EXPERT,
+    SL_AXIS_EXPERT_SHARD, /* of one copy, those that hold the same experts */
+    SL_AXIS_COUNT
+} sl_axis;
+
+/** How many ranks a group of that kind has, and how far apart they stand. */
+typedef struct sl_spacing {
+    uint64_t ranks, stride;
+} sl_spacing;
+
+sl_spacing sl_ranks_spacing(const sl_plan *plan, sl_axis axis);
+
+/** ... and the links between them. */
+sl_group sl_ranks_group(const sl_cluster *cluster, const sl_plan *plan, sl_axis axis);
+
 /** The slowest links between two ranks of stages `first` to `last`, of one replica where replicas
  * stand apart. */
 sl_group sl_ranks_between(const sl_cluster *cluster, const sl_plan *plan, uint32_t first,

@@ -245,29 +245,24 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_GROUP_KIND_COUNT, "a name for each kind");
     const sl_plan *plan = &sharding->question->plan;
-    const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
-    const uint64_t shared = plan->shard_group > 0 ? plan->shard_group : plan->data;
-    const uint64_t apart_experts = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
-    const uint64_t sizes[] = {t,
-                              plan->context,
-                              shared,
-                              plan->data / shared,
-                              plan->pipeline,
-                              plan->expert,
-                              t * sl_sharding_replicas(sharding) / apart_experts};
     const sl_strides apart = sl_ranks_strides(plan);
-    const uint64_t strides[] = {1,
-                                apart.context,
-                                apart.data,
-                                apart.data * shared,
-                                apart.pipeline,
-                                sl_plan_expert_tensor(plan),
-                                apart_experts};
+    const uint64_t apart_experts = sl_ranks_spacing(plan, SL_AXIS_EXPERT_SHARD).stride;
+    const sl_spacing spacings[] = {
+        [SL_GROUP_TENSOR] = sl_ranks_spacing(plan, SL_AXIS_TENSOR),
+        [SL_GROUP_CONTEXT] = sl_ranks_spacing(plan, SL_AXIS_CONTEXT),
+        [SL_GROUP_DATA] = {sl_plan_sharers(plan), apart.data},
+        [SL_GROUP_REPLICAS] = sl_ranks_spacing(plan, SL_AXIS_REPLICAS),
+        [SL_GROUP_PIPELINE] = {plan->pipeline, apart.pipeline},
+        [SL_GROUP_EXPERT] = sl_ranks_spacing(plan, SL_AXIS_EXPERT),
+        [SL_GROUP_EXPERT_DATA] = {plan->tensor * sl_sharding_replicas(sharding) /
+                                      ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)),
+                                  apart_experts},
+    };
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);
-    const uint64_t size = sizes[kind];
-    const uint64_t stride = strides[kind];
+    const uint64_t size = spacings[kind].ranks;
+    const uint64_t stride = spacings[kind].stride;
     const uint64_t extent = size * stride;
     sl_level level = SL_LEVEL_SCALE_UP;
 

@@ -314,8 +314,7 @@ sl_shards
 sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {
     const sl_degree whole = {1.0, 1.0};
-    const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
-    const double shard = ranks * plan->context;
+    const double shard = (double)sl_plan_sharers(plan) * plan->context;
     /* Ranks that share experts hold different ones, and ranks that do not cut them the same. */
     const double alike = shard * plan->tensor / plan->expert / sl_plan_expert_tensor(plan);
     const sl_degree divided = {shard, alike > 1.0 ? alike : 1.0};

@@ -7,8 +7,8 @@
 
 /**
  * Fills out->guesses with one device's forward products of distinct shapes, the largest first, as
- * many as there is room for; and out->unaligned: whether any is (sl_kernel_is_unaligned). Routers,
- * which are small, do not count.
+ * many as there is room for; and out->unaligned: whether the width of any is no multiple of what fast
+ * kernels take. Routers, which are small, do not count.
  */
 void sl_guesses_set(const sl_memory_case *c, sl_estimate *out);
 

@@ -147,7 +147,7 @@ sl_failure_measure(const sl_estimate *answer, sl_failure *out)
     const double between_s = sl_term_input(goodput, "mean_time_between_failures_s");
     const bool alone = answer->workload.framework == SL_FRAMEWORK_DP; /* one process has them all */
     const bool whole = !sl_states_divides_masters(&answer->workload, plan);
-    const uint64_t group = whole ? 1 : plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t group = whole ? 1 : sl_plan_sharers(plan);
 
     *out = (sl_failure){
         .ranks_stopped = sl_plan_world(plan),
@@ -165,24 +165,20 @@ group_of(const sl_question *question, const sl_estimate *answer, const char *nam
 {
     const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &answer->plan;
-    const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
-    const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
+    static const char *const names[] = {
+        [SL_AXIS_TENSOR] = "tensor",     [SL_AXIS_CONTEXT] = "context", [SL_AXIS_SHARD] = "data",
+        [SL_AXIS_REPLICAS] = "replicas", [SL_AXIS_EXPERT] = "expert",
+    };
 
-    if (strcmp(name, "tensor") == 0)
-        *out = sl_group_of(cluster, plan->tensor, 1);
-    else if (strcmp(name, "context") == 0)
-        *out = sl_group_of(cluster, plan->context, strides.context);
-    else if (strcmp(name, "expert") == 0)
-        *out = sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan));
-    else if (strcmp(name, "data") == 0)
-        *out = sl_group_of(cluster, shard, strides.replica);
-    else if (strcmp(name, "replicas") == 0)
-        *out = sl_group_of(cluster, copies, strides.replica * shard);
-    else if (strcmp(name, "pipeline") == 0)
-        *out = sl_ranks_between(cluster, plan, 0, 1);
-    else
+    for (sl_axis axis = 0; axis < sizeof names / sizeof names[0]; axis++) {
+        if (strcmp(name, names[axis]) == 0) {
+            *out = sl_ranks_group(cluster, plan, axis);
+            return true;
+        }
+    }
+    if (strcmp(name, "pipeline") != 0)
         return false;
+    *out = sl_ranks_between(cluster, plan, 0, 1);
     return true;
 }
 

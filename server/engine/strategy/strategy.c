@@ -402,7 +402,7 @@ static uint32_t
 expert_degrees(const search *s, const sl_plan *plan, uint32_t out[EXPERT_DEGREES])
 {
     const uint32_t experts = s->base.model->experts;
-    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * plan->data;
+    const uint64_t ranks = sl_plan_stage_ranks(plan);
     const uint64_t domain = sl_collective_domain(s->base.cluster);
     uint32_t near = 1, all = 1;
     uint32_t count = 0;

@@ -25,8 +25,6 @@ typedef enum sl_strategy {
     SL_STRATEGY_COUNT
 } sl_strategy;
 
-enum { SL_COMPLEXITY_MAX = 5 };
-
 /** Profiles of the releases of one framework. */
 typedef struct sl_releases {
     const sl_software *list;
@@ -44,7 +42,7 @@ typedef struct sl_comparison_ask {
     bool predicts; /* several tokens at once, which is modelled for Megatron alone */
 } sl_comparison_ask;
 
-/** How much has to be changed to adopt it, 1 to SL_COMPLEXITY_MAX: 1 a wrapper, 2 a configuration,
+/** How much has to be changed to adopt it, 1 to 5: 1 a wrapper, 2 a configuration,
  * 3 one that has to know nodes and devices, 4 the code of the model or a framework of its own, 5
  * several of these at once. A judgement. */
 uint32_t sl_strategy_complexity(sl_strategy strategy);
