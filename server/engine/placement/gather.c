@@ -106,6 +106,42 @@ root_left(const sl_memory_case *c, const units *u, double head)
     return c->software->root_keeps == SL_ROOT_KEEPS_HEAD ? head : u->root;
 }
 
+/* Elements of a kind's unit that are gathered together; 0 of what is no block, or not on the stage. */
+static double
+unit_elements(const sl_memory_case *c, const sl_stage *stage, uint32_t kind)
+{
+    const sl_model *model = c->question->model;
+    double routed = 0.0;
+
+    if (stage->layers[kind] == 0 || !sl_schedule_is_block(model, kind))
+        return 0.0;
+    const sl_unit_block block = block_of(c, kind, &routed);
+    return sl_unit_of(&c->plan->unit, c->slice, &model->kinds[kind], &block).largest_sent;
+}
+
+/* The largest unit next to one of the largest kind, which is gathered while that is in use. Units
+ * that are modules of blocks have others of their kind beside them. */
+static double
+neighbour_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
+{
+    const sl_model *model = c->question->model;
+    const uint32_t kind = u->largest_kind;
+    double most = 0.0;
+
+    if (u->all - u->root <= u->largest)
+        return 0.0;
+    if (c->plan->unit.kind == SL_UNIT_BY_MODULE || stage->layers[kind] == stage->blocks ||
+        model->beside[kind] > 1)
+        return u->largest;
+    for (uint32_t i = 0; i + 1 < model->layer_count; i++) {
+        if (model->layers[i] == kind)
+            most = sl_larger(most, unit_elements(c, stage, model->layers[i + 1]));
+        if (model->layers[i + 1] == kind)
+            most = sl_larger(most, unit_elements(c, stage, model->layers[i]));
+    }
+    return sl_smaller(most, u->largest);
+}
+
 /* Gradients as autograd made them [bytes], and the reduction's input. */
 static double
 whole_gradients(const sl_memory_case *c, double made, double input)
@@ -127,7 +163,8 @@ measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
     const double element = frozen ? sl_smaller(wire, sl_states_base_bytes(c->workload)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
-    const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
+    const double beside = neighbour_elements(c, stage, u);
+    const double copied = beside > 0.0 ? copies * u->largest : 0.0;
     const bool passing = sl_states_reshards(c->workload, c->plan) || !divided;
 
     if (!divided &&
@@ -144,7 +181,7 @@ measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units
         out->loss_bytes += last;
         out->head_flat = copies * kept * u->root;
         out->head_bytes = kept * u->root + out->head_flat + element * u->largest;
-        out->backward_bytes = kept * u->root + element * (u->largest + (1.0 + copies) * prefetched);
+        out->backward_bytes = kept * u->root + element * (u->largest + copied + beside);
     } else {
         out->loss_bytes += element * (u->all - u->root);
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);

@@ -37,9 +37,9 @@ typedef struct sl_gathered {
 } sl_gathered;
 
 /**
- * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
- * flat outputs that are copied out of, the root's as long as the head runs backward; at the loss the
- * last block, and of the root what the release keeps; without resharding: all parameters of the
+ * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, which is a neighbour
+ * of it, and in FSDP2 the flat output that is copied out of, the root's as long as the head runs
+ * backward; at the loss the last block, and of the root what the release keeps; without resharding: all parameters of the
  * rank. A root is let go of before its gradients are copied to be reduced.
  * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
