@@ -9,7 +9,7 @@
 #include "shardline/term.h"
 
 enum {
-    SL_RANK_TERMS_MAX = 29,
+    SL_RANK_TERMS_MAX = 30,
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,

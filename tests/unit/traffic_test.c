@@ -211,12 +211,13 @@ fsdp_sends_empty_rows_with_the_others(void)
 static void
 deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
 {
-    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
 
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS), 2.0 * 5e8, 1e-8, "one bucket");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PASSING_BUCKETS), 2.0 * 5e8, 1e-8, "one bucket");
     q.workload.reduce = SL_WIRE_FP32;
-    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS), (2.0 + 4.0) * 5e8, 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PASSING_BUCKETS), (2.0 + 4.0) * 5e8, 1e-8,
                    "and an fp32 one");
+    q.plan.zero_stage = 1;
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 4.0 * sl_fixture_llama_all(), 1e-8,
                    "communication_data_type fp32");
 }

@@ -91,6 +91,14 @@ static const sl_term_info terms[] = {
          "DataParallel: all gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel; Megatron-LM core/distributed/fsdp, "
          "issue 6314; DeepSpeed zero/stage3.py"},
+    [SL_TERM_PASSING_BUCKETS] =
+        {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
+         "elements x element_bytes: DeepSpeed's buckets of 5e8 elements, which come and go with a "
+         "backward: in stage 2 one, or two with overlap_comm, in stage 3 what the bucket is dealt "
+         "out through, in stage 1 what gradients are flattened into once backward is done; and "
+         "one more in the type that is reduced, where that is another",
+         "DeepSpeed zero/stage_1_and_2.py (_release_ipg_buffers), stage3.py, runtime/engine.py "
+         "(_configure_zero_optimizer)"},
     [SL_TERM_WAITING_GRADIENTS] =
         {"gradients", NULL, SL_LIFETIME_PERSISTENT,
          "parameters x bytes_per_parameter: all gradients of the rank, whole until the last "
@@ -152,10 +160,10 @@ static const sl_term_info terms[] = {
                                   "PyTorch DistributedDataParallel reducer"},
     [SL_TERM_REDUCE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-         "elements x element_bytes: a reduce bucket of 5e8 elements, two with overlap_comm, and "
-         "one more where it is cast to be reduced; Megatron-FSDP with double buffers: two blocks "
+         "elements x element_bytes: the reduce bucket of 5e8 elements of DeepSpeed's stage 3; "
+         "Megatron-FSDP with double buffers: two blocks "
          "gathered and two of main gradients",
-         "DeepSpeed zero/config.py; Megatron-LM core/distributed/fsdp (FixedPoolAllocator)"},
+         "DeepSpeed zero/stage3.py; Megatron-LM core/distributed/fsdp (FixedPoolAllocator)"},
     [SL_TERM_GRAPH_BUFFERS] =
         {"temporary", NULL, SL_LIFETIME_PERSISTENT,
          "blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: what "
@@ -501,6 +509,7 @@ sl_term_what(sl_term_id id)
         [SL_TERM_LOW_PRECISION_WEIGHTS] = "as they multiply",
         [SL_TERM_GATHERED_PARAMETERS] = "of what is in use",
         [SL_TERM_UNSHARDED_GRADIENTS] = "gradients not yet divided",
+        [SL_TERM_PASSING_BUCKETS] = "buckets of a backward",
         [SL_TERM_WAITING_GRADIENTS] = "whole until they are reduced",
         [SL_TERM_STEPPED_GRADIENT] = "of the tensor being updated",
         [SL_TERM_GRADIENT_COPY] = "gradients that are cast",

@@ -227,9 +227,9 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl
 static double
 phase_bytes(const sl_rank_phase *p)
 {
-    return p->gradients + p->gathered + p->unreduced + p->waiting + p->stepped + p->activations +
-           p->operands + p->rebuilt + p->logits + p->transient + p->beside + p->copies + p->lists +
-           p->cached;
+    return p->gradients + p->gathered + p->unreduced + p->buckets + p->waiting + p->stepped +
+           p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
+           p->copies + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -413,11 +413,13 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     forward->logits = b->logits_width * b->logit.forward;
     forward->cached = copies->forward;
     loss->gathered = b->gathered.loss_bytes;
+    loss->buckets = b->gathered.backward_buckets;
     loss->logits = b->logits_width * b->logit.loss;
     loss->cached = copies->loss;
     head->gathered = b->gathered.head_bytes;
     head->idle = sl_larger(0.0, head->idle - b->gathered.head_flat);
     head->unreduced = b->gathered.head_gradients;
+    head->buckets = b->gathered.backward_buckets;
     head->stepped = b->gathered.stepped_head;
     head->logits = b->logits_width * b->logit.head;
     head->transient = b->head_transient;
@@ -446,6 +448,7 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->gathered = b->gathered.backward_bytes;
     phase->unreduced =
         b->gathered.backward_gradients + b->gathered.backward_reduced + queued_beyond(b);
+    phase->buckets = b->gathered.backward_buckets;
     phase->stepped = b->gathered.stepped_block;
     phase->rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
     phase->transient = b->widest_gradient;
@@ -503,6 +506,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_LATER].gathered = b->gathered.backward_bytes - b->gathered.queued_ended;
     phases[PHASE_LATER].unreduced = b->gathered.backward_gradients + b->gathered.queued +
                                     (appear ? 0.0 : b->gathered.backward_reduced);
+    phases[PHASE_LATER].buckets = b->gathered.backward_buckets;
     phases[PHASE_LATER].activations = b->largest_block;
     phases[PHASE_LATER].operands = b->operands;
     phases[PHASE_LATER].transient = b->widest_gradient;
@@ -511,6 +515,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_ROOT].gathered = b->gathered.root_bytes - b->gathered.root_let_go;
     phases[PHASE_ROOT].unreduced =
         b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced);
+    phases[PHASE_ROOT].buckets = b->gathered.backward_buckets + b->gathered.ended_bucket;
     phases[PHASE_ROOT].stepped = b->gathered.stepped_root;
     phases[PHASE_ROOT].activations = b->ends_saved;
     phases[PHASE_ROOT].operands = b->operands;

@@ -265,7 +265,9 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     ADD_TERM(to, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
              {"unit_parameters", b->gathered.unit_elements},
              {"element_bytes", c->slice->element_bytes},
-             {"reduced_bytes_per_parameter", layout->gradient_bytes});
+             {"reduced_bytes_per_parameter", sl_states_reduce_bytes(c->workload, layout)});
+    ADD_TERM(to, SL_TERM_PASSING_BUCKETS, p->buckets, {"element_bytes", c->slice->element_bytes},
+             {"elements", p->buckets / c->slice->element_bytes});
     const double trained = sl_adapter_on(&c->workload->adapter) ? b->elements->adapters : n;
     ADD_TERM(to, SL_TERM_WAITING_GRADIENTS, p->waiting, {"parameters", trained},
              {"bytes_per_parameter", p->waiting / sl_larger(1.0, trained)},

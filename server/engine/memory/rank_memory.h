@@ -53,7 +53,8 @@ typedef struct sl_rank_phase {
     double gradients; /* at rest, reduced */
     double gathered;
     double unreduced; /* gradients whole, on their way to be reduced */
-    double waiting;   /* ... and until the last micro-batch is, those of the ones before */
+    double buckets;   /* ... and what they are copied into */
+    double waiting;   /* until the last micro-batch is reduced, those of the ones before */
     double stepped;   /* gradients that the optimizer is stepping on */
     double activations;
     double operands; /* of gradients of weights that wait */

@@ -382,6 +382,26 @@ added_copy(const sl_memory_case *c, const sl_stage *stage, const units *u, const
     return sl_states_summed_bytes(layout) * sl_larger(ends, largest_matrix(c, stage));
 }
 
+/* One that is reduced in another type is cast into one of that. */
+static void
+set_buckets(const sl_memory_case *c, const units *u, const sl_layout *layout, sl_gathered *out)
+{
+    const double bucket = c->slice->element_bytes * bucket_elements;
+    const double width = sl_states_reduce_bytes(c->workload, layout);
+    const double cast = width != layout->gradient_bytes ? width * bucket_elements : 0.0;
+
+    if (c->plan->zero_stage >= 3) {
+        out->reduce_buffers = bucket;
+        out->backward_buckets = bucket + cast;
+    } else if (c->plan->zero_stage == 2) {
+        out->backward_buckets = bucket * (c->software->overlap_gradient_reduce ? 2.0 : 1.0) + cast;
+    } else if (c->plan->zero_stage == 1 && c->plan->expert > 1) {
+        out->backward_buckets = bucket + cast;
+    } else if (c->plan->zero_stage == 1) {
+        out->ended_bucket = sl_smaller(1.0, u->all / bucket_elements) * (bucket + cast);
+    }
+}
+
 /* Parameters are fetched and let go by module, not by block, so that the limit gives way to the
  * largest one alone; a gradient is whole until it is copied into the bucket, or reduced where it is
  * larger than that. */
@@ -393,16 +413,8 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
     const sl_layout layout = sl_states_layout(c->workload, c->plan, &elements);
     const double element = c->slice->element_bytes;
 
-    const double width = sl_states_reduce_bytes(c->workload, &layout);
-
     out->passing_buffers = added_copy(c, stage, u, &layout);
-    if (c->plan->zero_stage >= 1) {
-        out->reduce_buffers =
-            element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
-        /* A bucket that is reduced in another type is cast into one of that. */
-        if (width != layout.gradient_bytes)
-            out->reduce_buffers += width * bucket_elements;
-    }
+    set_buckets(c, u, &layout, out);
     if (c->plan->zero_stage < 3)
         return;
     out->loss_bytes = out->head_bytes = out->backward_bytes =

@@ -33,6 +33,8 @@ typedef struct sl_gathered {
     double root_segments;      /* of the streams that gather and reduce the root unit, which nothing
                                   else can use */
     double reduce_buffers;     /* for as long as the process lives */
+    double backward_buckets;   /* of gradients on their way, from the loss to the end of backward */
+    double ended_bucket;       /* ... once backward is done */
     double passing_buffers;    /* after backward, one after the other, larger than what it left */
 } sl_gathered;
 
@@ -47,8 +49,10 @@ typedef struct sl_gathered {
  * backward. Added to gradients that wait whole, a block's are gone when those are copied to be
  * reduced. FSDP traced into one graph: the head or the block in use and its gradient, no unit
  * longer than it is used; all parameters where nothing is recomputed, because gathering again is.
- * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
- * bucket of 5e8 elements, two with overlap_comm.
+ * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements, a reduce bucket of 5e8 for
+ * good and what it is dealt out through in backward. Stage 2: such buckets come and go with each
+ * backward, two with overlap_comm; stage 1 has one with deepspeed.moe alone, and else flattens
+ * gradients into one once backward is done.
  * Megatron on DeepSpeed's engine: the bucket that a pipeline reduces through once backward is done,
  * and what updated parameters are gathered into, a bucket or more at a time. Where DeepSpeed adds
  * gradients up beside them: the copy that its largest tensor is added through.
@@ -64,7 +68,8 @@ typedef struct sl_gathered {
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
  * graph_trainer; Megatron-LM core/distributed/fsdp (param_and_grad_buffer.py, megatron_fsdp.py),
- * issue 6314; DeepSpeed zero/config.py, stage_1_and_2.py (reduce_gradients), bf16_optimizer.py,
+ * issue 6314; DeepSpeed zero/config.py, engine.py (_configure_zero_optimizer),
+ * stage_1_and_2.py (_release_ipg_buffers, reduce_gradients), stage3.py, bf16_optimizer.py,
  * runtime/utils.py (all_gather_dp_groups).
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);

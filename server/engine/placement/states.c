@@ -137,6 +137,9 @@ framework_layout(const sl_workload *workload, const sl_plan *plan, bool summed_a
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
+    /* Its own part of each group is cloned, in whatever type it trains (stage_1_and_2.py,
+     * single_partition_of_fp32_groups; stage3.py, _create_fp32_partitions). */
+    const bool parts = deepspeed && plan->zero_stage >= 1;
     const bool summed_half = sums_fp16(workload) || (megatron && workload->reduce == SL_WIRE_BF16);
     const bool made_and_summed = (workload->on_deepspeed && megatron && half) || summed_apart;
     const double own = summed_half ? 2.0 : made_and_summed ? 6.0 : deepspeed && half ? 2.0 : 4.0;
@@ -144,7 +147,7 @@ framework_layout(const sl_workload *workload, const sl_plan *plan, bool summed_a
     return (sl_layout){
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
         .gradient_bytes = own,
-        .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
+        .master_bytes = ((megatron || deepspeed) && half) || parts ? 4.0 : 0.0,
         .optimizer_bytes = optimizer_bytes(workload->optimizer, flat, elements) +
                            sl_states_made_gradient_bytes(workload),
     };
