@@ -213,6 +213,18 @@ column_behind(const sl_yaml_block *b)
     return 0;
 }
 
+/* Takes lines up to the one that column_behind() has found. Asked again for every empty line before
+ * it, that would look through all that follow each time. blanks: empty lines may hold some. */
+static bool
+take_text(sl_yaml_block *b, bool blanks)
+{
+    do {
+        if (!take_line(b) || (!blanks && is_empty(&b->line) && b->line.column > 0))
+            return false;
+    } while (is_empty(&b->line));
+    return true;
+}
+
 /* Literal and folded scalars, behind their mark: lines that begin where the first does, or further
  * right. One that keeps the empty lines behind it ("+") would take in lines that were emptied. */
 static bool
@@ -222,15 +234,10 @@ pass_literal(sl_yaml_block *b, const char *at)
     if (at < b->line.end)
         return false;
     const uint32_t column = column_behind(b);
-    bool begun = false;
-    while (column > 0 && column_behind(b) > 0) {
-        if (!take_line(b))
+    /* Blanks before the first line could be its indentation. */
+    for (bool begun = false; column > 0 && column_behind(b) > 0; begun = true)
+        if (!take_text(b, begun) || b->line.column < column)
             return false;
-        /* Blanks before the first line could be its indentation. */
-        if (is_empty(&b->line) ? !begun && b->line.column > 0 : b->line.column < column)
-            return false;
-        begun = begun || !is_empty(&b->line);
-    }
     return true;
 }
 
@@ -241,7 +248,7 @@ pass_plain(sl_yaml_block *b, const char *at)
     if (!is_plain(at, b->line.end))
         return false;
     while (column_behind(b) > 0)
-        if (!take_line(b) || !is_plain(b->line.from, b->line.end))
+        if (!take_text(b, true) || !is_plain(b->line.from, b->line.end))
             return false;
     return true;
 }

@@ -175,7 +175,9 @@ skim_element(sl_yaml_skim *s)
 
     s->elements++;
     s->element.size = 0;
+    /* A step looks no further than one byte over the bound: what needs that is too long. */
     block->at = s->at;
+    block->end = s->end - s->at > ELEMENT_MAX_BYTES ? s->at + ELEMENT_MAX_BYTES + 1 : s->end;
     block->depth = s->list_depth;
     block->awaits = false;
     while (block->at < block->end) {
@@ -191,7 +193,7 @@ skim_element(sl_yaml_skim *s)
             return false;
         pass(s, step.from, block->at, out_of > 0);
     }
-    s->at = block->end;
+    s->at = s->end;
     return !s->element.failed;
 }
 

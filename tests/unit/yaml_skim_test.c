@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "yaml_compared.h"
 
-enum { DRAWS = 4000, TEXT_BYTES = 1 << 16 };
+enum { DRAWS = 4000, TEXT_BYTES = 1 << 22 };
 
 /* What libyaml is given of a text. */
 static sl_buffer
@@ -269,11 +269,70 @@ large_elements_and_many_keys_say_the_same(void)
     }
 }
 
+/* To look through all that follow for each of them would take longer than a test may. */
+static void
+empty_lines_of_a_scalar_are_looked_at_once(void)
+{
+    enum { LINES = 1000000 };
+    static const char *const beginnings[] = {"- a: 1\n  images: |\n     x\n",
+                                             "- a: 1\n  images: >\n", "- a: 1\n  images: x\n"};
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        sl_buffer text;
+        sl_buffer_init(&text, 2 * LINES);
+        sl_buffer_text(&text, beginnings[i]);
+        for (uint32_t line = 0; line < LINES; line++)
+            sl_buffer_text(&text, "\n");
+        sl_buffer_text(&text, "     y\n- a: 2\n");
+        CU_ASSERT_FALSE_FATAL(text.failed);
+        sl_buffer out = given(text.data, NULL);
+        CU_ASSERT(out.size > LINES && out.size < text.size);
+        sl_buffer_clear(&out);
+        sl_buffer_clear(&text);
+    }
+}
+
+/* What is given of an element of so many bytes that has a member that nobody reads, and of one
+ * behind it. */
+static size_t
+given_of_element(size_t bytes)
+{
+    static const char begin[] = "- a: 1\n  own: |\n    ", behind[] = "- a: 2\n";
+    sl_buffer text;
+
+    sl_buffer_init(&text, 2 * bytes);
+    sl_buffer_text(&text, begin);
+    while (text.size + 1 < bytes)
+        sl_buffer_text(&text, "x");
+    sl_buffer_text(&text, "\n");
+    sl_buffer_text(&text, behind);
+    CU_ASSERT_FALSE_FATAL(text.failed);
+    sl_buffer out = given(text.data, NULL);
+    const size_t size = out.size;
+    sl_buffer_clear(&out);
+    sl_buffer_clear(&text);
+    return size;
+}
+
+static void
+an_element_over_its_bound_is_passed_as_it_is(void)
+{
+    const size_t most = 1024 * 1024, behind = strlen("- a: 2\n");
+
+    /* The line behind it is looked at as well. */
+    CU_ASSERT_EQUAL(given_of_element(most - behind), strlen("- a: 1\n\n\n") + behind);
+    CU_ASSERT_EQUAL(given_of_element(most - behind + 1), most + 1);
+    CU_ASSERT_EQUAL(given_of_element(most + 1), most + 1 + behind);
+    CU_ASSERT_EQUAL(given_of_element(3 * most), 3 * most + behind);
+}
+
 static const sl_case cases[] = {
     SL_CASE(members_that_nobody_reads_are_empty_lines),
     SL_CASE(what_is_doubtful_is_passed_as_it_is),
     SL_CASE(drawn_texts_say_the_same_with_and_without_what_nobody_reads),
     SL_CASE(large_elements_and_many_keys_say_the_same),
+    SL_CASE(empty_lines_of_a_scalar_are_looked_at_once),
+    SL_CASE(an_element_over_its_bound_is_passed_as_it_is),
 };
 
 int
