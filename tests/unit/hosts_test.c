@@ -118,6 +118,36 @@ a_list_is_bounded(void)
     CU_ASSERT_FALSE(sl_hosts_count("a[1]b[1]c[1]d[1]e[1]f[1]g[1]h[1]i[1]", &count));
 }
 
+/* A list while it is visited. */
+typedef struct crossing {
+    char list[32];
+    sl_buffer shown;
+} crossing;
+
+/* Ends the bracket too early, where its second number was. */
+static sl_code
+cross_out_second(void *context, const char *name, sl_errors *err)
+{
+    crossing *const c = context;
+    if (sl_text_equal(name, "n13x1"))
+        c->list[strlen("n[11,")] = ']';
+    return show(&c->shown, name, err);
+}
+
+/* Thousands of numbers that are over would be looked through for every name: here one would be
+ * missed. */
+static void
+numbers_that_are_over_are_not_looked_at_again(void)
+{
+    crossing c = {.list = "n[11,12,13,14]x[1-2]"};
+    sl_errors err = {.count = 0};
+
+    sl_buffer_init(&c.shown, SHOWN_MAX);
+    CU_ASSERT_EQUAL(sl_hosts_each(c.list, cross_out_second, &c, &err), SL_OK);
+    sl_expect_text(c.shown.data, "n11x1 n11x2 n12x1 n12x2 n13x1 n13x2 n14x1 n14x2", "crossed out");
+    sl_buffer_clear(&c.shown);
+}
+
 static sl_code
 stop_at_third(void *context, const char *name, sl_errors *err)
 {
@@ -274,6 +304,7 @@ static const sl_case cases[] = {
     SL_CASE(several_brackets_turn_from_the_right),
     SL_CASE(what_is_no_list_is_refused),
     SL_CASE(a_list_is_bounded),
+    SL_CASE(numbers_that_are_over_are_not_looked_at_again),
     SL_CASE(what_the_visitor_answers_ends_the_visit),
     SL_CASE(neighbours_share_an_entry),
     SL_CASE(compressing_loses_nothing),

@@ -142,8 +142,9 @@ sl_hosts_too_many(const char *list)
 
 /* A bracket while its entry is counted through: which number it stands at. */
 typedef struct wheel {
-    const char *first; /* behind '[' */
-    const char *next;  /* behind the range it is in: ',' or ']' */
+    const char *first;  /* behind '[' */
+    const char *next;   /* behind the range it is in: ',' or ']' */
+    const char *behind; /* behind its ']' */
     range now;
     uint64_t number;
 } wheel;
@@ -193,8 +194,8 @@ spell(const char *entry, const char *end, const wheel *wheels, char name[SL_HOST
                                          wheels->now.width, wheels->number);
         assert(fits);
         size += strlen(name + size);
+        at = wheels->behind;
         wheels++;
-        at += strcspn(at, "]") + 1;
     }
     name[size] = '\0';
 }
@@ -206,12 +207,15 @@ visit_entry(const char *entry, const char *end, sl_host_visit visit, void *conte
     uint32_t count = 0;
     char name[SL_HOST_NAME_MAX + 1];
 
-    for (const char *at = entry; at < end; at++) {
-        if (*at == '[') {
-            assert(count < BRACKETS_MAX);
-            wheels[count].first = at + 1;
-            wheel_reset(&wheels[count++]);
-        }
+    for (const char *at = entry; at < end;) {
+        if (*at++ != '[')
+            continue;
+        assert(count < BRACKETS_MAX);
+        wheel *const w = &wheels[count++];
+        w->first = at;
+        w->behind = at + strcspn(at, "]") + 1;
+        wheel_reset(w);
+        at = w->behind;
     }
     for (;;) {
         spell(entry, end, wheels, name);
