@@ -30,6 +30,30 @@ find(const char *at, const char *end, const char *wanted)
     return NULL;
 }
 
+/* What makes a line that begins with a delimiter be one (RFC 2046, 5.1.1): the dashes of the last,
+ * or nothing but blanks. Else it is text that happens to begin so, "--abc" where the boundary is
+ * "ab". */
+static bool
+ends_delimiter(const char *at, const char *end)
+{
+    if (end - at >= 2 && memcmp(at, "--", 2) == 0)
+        return true;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return end - at >= 2 && memcmp(at, "\r\n", 2) == 0;
+}
+
+static const char *
+find_delimiter(const char *at, const char *end, const char *delimiter)
+{
+    const size_t length = strlen(delimiter);
+    const char *found = find(at, end, delimiter);
+
+    while (found != NULL && !ends_delimiter(found + length, end))
+        found = find(found + length, end, delimiter);
+    return found;
+}
+
 bool
 sl_multipart_is(const char *content_type)
 {
@@ -86,12 +110,16 @@ sl_multipart_open(const char *content_type, const char *body, size_t size, sl_mu
     out->end = body + size;
     /* The first delimiter may stand at the very beginning, without a line before it. */
     const char *const bare = out->delimiter + 2;
-    const char *const first = size >= strlen(bare) && memcmp(body, bare, strlen(bare)) == 0
-                                  ? body
-                                  : find(body, out->end, out->delimiter);
+    const size_t length = strlen(bare);
+    if (size >= length && memcmp(body, bare, length) == 0 &&
+        ends_delimiter(body + length, out->end)) {
+        out->at = body + length;
+        return SL_OK;
+    }
+    const char *const first = find_delimiter(body, out->end, out->delimiter);
     if (first == NULL)
         return malformed(err, "does not have its boundary");
-    out->at = first == body ? first + strlen(bare) : first + strlen(out->delimiter);
+    out->at = first + strlen(out->delimiter);
     return SL_OK;
 }
 
@@ -123,7 +151,7 @@ sl_multipart_next(sl_multipart *multipart, sl_part_body *out, bool *more, sl_err
     if (blank == NULL || blank - headers > HEADERS_MAX_BYTES)
         return malformed(err, "has a part whose headers do not end");
     out->text = blank + 4;
-    const char *const delimiter = find(blank + 2, m->end, m->delimiter);
+    const char *const delimiter = find_delimiter(blank + 2, m->end, m->delimiter);
     if (delimiter == NULL)
         return malformed(err, "ends inside a part");
     /* An empty part: its delimiter begins with the line end of the headers. */

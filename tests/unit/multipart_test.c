@@ -43,6 +43,58 @@ parts_come_in_order_with_their_names(void)
     CU_ASSERT_FALSE(more);
 }
 
+/* The texts of all parts, "[one][two]", or the rule by which they are refused. */
+static void
+expect_parts(const char *content_type, const char *body, const char *expected)
+{
+    char shown[256] = "";
+    size_t used = 0;
+    sl_multipart parts;
+    sl_part_body part;
+    sl_errors err = {.count = 0};
+    bool more = true;
+
+    sl_code code = sl_multipart_open(content_type, body, strlen(body), &parts, &err);
+    while (code == SL_OK && more) {
+        code = sl_multipart_next(&parts, &part, &more, &err);
+        if (code == SL_OK && more) {
+            CU_ASSERT_TRUE_FATAL(sl_text_format(shown + used, sizeof shown - used, "[%.*s]",
+                                                (int)part.size, part.text));
+            used += strlen(shown + used);
+        }
+    }
+    sl_expect_text(code == SL_OK ? shown : err.list[0].rule, expected, body);
+}
+
+static void
+a_line_break_before_the_first_delimiter_is_of_it(void)
+{
+    static const char dashed[] = "multipart/mixed; boundary=ab--";
+
+    expect_parts(dashed, "\r\n--ab--\r\n\r\none\r\n--ab----\r\n", "[one]");
+    expect_parts(dashed, "--ab--\r\n\r\none\r\n--ab----", "[one]");
+    expect_parts("multipart/mixed; boundary=ab", "\r\n--ab\r\n\r\none\r\n--ab\r\n\r\ntwo\r\n--ab--",
+                 "[one][two]");
+}
+
+static void
+a_line_that_only_begins_as_a_delimiter_is_text(void)
+{
+    static const char ab[] = "multipart/mixed; boundary=ab";
+
+    expect_parts(ab, "--ab\r\n\r\none\r\n--abc\r\n--ab c\r\n--ab-\r\n--ab--\r\n",
+                 "[one\r\n--abc\r\n--ab c\r\n--ab-]");
+    expect_parts(ab, "--ab\r\n\r\n\r\n--ab\t\r\n\r\n--abc\r\n--ab--", "[][--abc]");
+    expect_parts(ab, "--abc\r\n\r\nbefore\r\n--ab\r\n\r\none\r\n--ab--", "[one]");
+    /* Blanks may stand behind it. */
+    expect_parts(ab, "--ab \t\r\n\r\none\r\n--ab \r\n\r\ntwo\r\n--ab--", "[one][two]");
+    /* The headers of a part may hold it as well. */
+    expect_parts(ab, "--ab\r\nX: y\r\n--abc: z\r\n\r\none\r\n--ab--", "[one]");
+    expect_parts(ab, "--abc\r\n\r\none\r\n--abc--", "malformed_multipart");
+    expect_parts(ab, "--ab\r\n\r\none\r\n--abc--", "malformed_multipart");
+    expect_parts(ab, "--ab\r\n\r\none\r\n--ab ", "malformed_multipart");
+}
+
 static void
 a_body_that_is_cut_is_refused(void)
 {
@@ -86,6 +138,8 @@ main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(parts_come_in_order_with_their_names),
+        SL_CASE(a_line_break_before_the_first_delimiter_is_of_it),
+        SL_CASE(a_line_that_only_begins_as_a_delimiter_is_text),
         SL_CASE(a_body_that_is_cut_is_refused),
         SL_CASE(without_a_boundary_nothing_is_read),
     };
