@@ -154,6 +154,11 @@ note_experts(const sl_question *question, sl_estimate *out)
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
         sl_note_add(out, false, "expert_tensor_assumed",
                     "expert_tensor was not given: routed experts are cut as the rest, by tensor");
+    if (out->workload.framework == SL_FRAMEWORK_FSDP2 && out->plan.expert == 1 &&
+        out->plan.tensor > 1 && out->plan.expert_tensor == 1)
+        sl_note_add(out, true, "experts_whole",
+                    "routed experts are taken to be whole on each tensor rank; torchtitan cuts them "
+                    "as the rest where expert is 1, which expert_tensor = tensor says");
 }
 
 static void

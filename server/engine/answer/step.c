@@ -396,21 +396,22 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const double microbatches =
         (double)sl_plan_microbatches(workload, c->plan) * (double)c->plan->data * c->plan->context;
     const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
-    double full = 0.0;
-    double causal = 0.0;
+    double products = 0.0, full = 0.0, causal = 0.0;
 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const sl_kind_price *price = &c->prices[model->layers[i]];
-        full += price->matmul_flops + price->attention_flops;
-        causal += price->matmul_flops + price->causal_flops;
+        products += price->matmul_flops;
+        full += price->attention_flops;
+        causal += price->causal_flops;
     }
 
     const double tokens = (double)workload->global_batch * (double)workload->sequence_length;
     const double available = time->step_s * world * peak;
-    /* Nobody computes gradients of frozen weights; what adapters compute is too little to count. */
+    /* Nobody computes gradients of frozen weights, of which attention has none; what adapters compute
+     * is too little to count. */
     const double passes = sl_adapter_on(&workload->adapter) ? 2.0 : 3.0;
-    const double model_flops = passes * full * microbatches;
-    const double causal_flops = passes * causal * microbatches;
+    const double model_flops = (passes * products + 3.0 * full) * microbatches;
+    const double causal_flops = (passes * products + 3.0 * causal) * microbatches;
     const double hardware_flops = model_flops + time->flops_again * microbatches;
 
     *out = (sl_throughput){

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/extremes.h"
+#include "engine/placement/adapter.h"
 #include "engine/placement/kept.h"
 #include "engine/placement/states.h"
 
@@ -257,6 +258,15 @@ sl_recompute_is_tiled(const sl_slice *slice, const sl_layer_kind *kind, uint32_t
     return slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, index, SL_MODULE_MLP);
 }
 
+/* Whether an operator is a product whose input is the last thing kept: behind it an adapter keeps
+ * what its first half gave, and the base runs before that (PEFT lora/layer.py, forward). */
+static bool
+closes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_MATMUL &&
+           !(sl_adapter_on(slice->adapter) && sl_adapter_kept_bytes(slice, kind, op) > 0.0);
+}
+
 uint32_t
 sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
 {
@@ -268,7 +278,7 @@ sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
            sl_slice_saved_bytes(slice, &kind->operators[end - 1]) <= 0.0)
         end--;
     return end > 0 && !sl_recompute_is_tiled(slice, kind, end - 1) &&
-                   kind->operators[end - 1].kind == SL_OPERATOR_MATMUL
+                   closes(slice, kind, &kind->operators[end - 1])
                ? end - 1
                : end;
 }

@@ -69,8 +69,9 @@ sl_rerun sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price);
  * to the end.
  *
  * Where the release stops it: behind the last operator that keeps anything, or before it where that
- * is a product, which has its input by then and whose output nothing keeps. An MLP in tiles, which
- * keeps its input alone, runs to its end.
+ * is a product, which has its input by then and whose output nothing keeps; with an adapter on it,
+ * what that keeps comes behind the product. An MLP in tiles, which keeps its input alone, runs to
+ * its end.
  *
  * Source: torch.utils.checkpoint, early stop of the non-reentrant kind (PyTorch 2.1); compiled
  * blocks run no operator either whose output backward does not read.

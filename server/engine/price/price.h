@@ -105,6 +105,9 @@ sl_traffic sl_price_traffic_less(const sl_traffic *all, const sl_traffic *part);
 /** Seconds of all collectives that computing does not hide. */
 double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
 
+/** The release's overlap_loss_ratio, below 1. */
+double sl_price_loss_ratio(const sl_software *software);
+
 /** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing:
  * what does not fit under it, and the release's overlap_loss_ratio of what does, which computing
  * loses. */

@@ -20,7 +20,14 @@ sl_price_visible_s(const sl_software *software, double collective_s, double cove
 
     const double hidden = fmin(collective_s, cover_s);
 
-    return collective_s - hidden + software->overlap_loss_ratio * hidden;
+    return collective_s - hidden + sl_price_loss_ratio(software) * hidden;
+}
+
+double
+sl_price_loss_ratio(const sl_software *software)
+{
+    /* Of a loss of all nobody could tell what was hidden. */
+    return fmin(software->overlap_loss_ratio, 1.0 - 1e-9);
 }
 
 double

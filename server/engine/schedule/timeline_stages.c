@@ -79,9 +79,9 @@ set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
 static double
 lost_s(const sl_memory_case *c, double seconds, double exposed_s)
 {
-    const double ratio = c->software->overlap_loss_ratio;
+    const double ratio = sl_price_loss_ratio(c->software);
 
-    return ratio < 1.0 ? ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio) : 0.0;
+    return ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio);
 }
 
 /* Seconds that travel beside a pass, of which they hide under computing alone, as on one stage: the
