@@ -63,12 +63,13 @@ expect_buckets(uint32_t zero_stage, bool overlap, double passing, double staying
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS), staying, 1e-12, what);
 }
 
-/* At the peak, which in stage 1 is when backward is done. */
+/* Those that go by a backward are there at its peak. */
 static void
 buckets_of_deepspeed_go_by_its_stage(void)
 {
     expect_buckets(0, true, 0.0, 0.0, "none");
-    expect_buckets(1, true, BUCKET, 0.0, "overlap_comm is ignored");
+    expect_buckets(1, false, 0.0, 2.0 * BUCKET, "to reduce and to gather");
+    expect_buckets(1, true, 0.0, 2.0 * BUCKET, "overlap_comm is ignored");
     expect_buckets(2, false, BUCKET, 0.0, "one");
     expect_buckets(2, true, 2.0 * BUCKET, 0.0, "two");
     expect_buckets(3, false, BUCKET, BUCKET, "its own, and what it is dealt out through");
@@ -79,7 +80,7 @@ buckets_of_deepspeed_go_by_its_stage(void)
 static void
 an_optimizer_step_has_no_bucket_of_backward(void)
 {
-    sl_question q = asked(SL_FRAMEWORK_DEEPSPEED, 1);
+    sl_question q = asked(SL_FRAMEWORK_DEEPSPEED, 2);
     const sl_rank_memory *rank = NULL;
 
     q.workload.sequence_length = 1;

@@ -95,10 +95,8 @@ static const sl_term_info terms[] = {
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "elements x element_bytes: DeepSpeed's buckets of 5e8 elements, which come and go with a "
          "backward: in stage 2 one, or two with overlap_comm, in stage 3 what the bucket is dealt "
-         "out through, in stage 1 what gradients are flattened into once backward is done; and "
-         "one more in the type that is reduced, where that is another",
-         "DeepSpeed zero/stage_1_and_2.py (_release_ipg_buffers), stage3.py, runtime/engine.py "
-         "(_configure_zero_optimizer)"},
+         "out through; and one more in the type that is reduced, where that is another",
+         "DeepSpeed zero/stage_1_and_2.py (_release_ipg_buffers), stage3.py"},
     [SL_TERM_WAITING_GRADIENTS] =
         {"gradients", NULL, SL_LIFETIME_PERSISTENT,
          "parameters x bytes_per_parameter: all gradients of the rank, whole until the last "
@@ -160,7 +158,8 @@ static const sl_term_info terms[] = {
                                   "PyTorch DistributedDataParallel reducer"},
     [SL_TERM_REDUCE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-         "elements x element_bytes: the reduce bucket of 5e8 elements of DeepSpeed's stage 3; "
+         "elements x element_bytes: a reduce bucket of 5e8 elements of DeepSpeed's stage 3, in "
+         "stage 1 one and what parameters are gathered through, and one more where it is cast; "
          "Megatron-FSDP with double buffers: two blocks "
          "gathered and two of main gradients",
          "DeepSpeed zero/stage3.py; Megatron-LM core/distributed/fsdp (FixedPoolAllocator)"},

@@ -515,7 +515,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_ROOT].gathered = b->gathered.root_bytes - b->gathered.root_let_go;
     phases[PHASE_ROOT].unreduced =
         b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced);
-    phases[PHASE_ROOT].buckets = b->gathered.backward_buckets + b->gathered.ended_bucket;
+    phases[PHASE_ROOT].buckets = b->gathered.backward_buckets;
     phases[PHASE_ROOT].stepped = b->gathered.stepped_root;
     phases[PHASE_ROOT].activations = b->ends_saved;
     phases[PHASE_ROOT].operands = b->operands;

@@ -384,7 +384,7 @@ added_copy(const sl_memory_case *c, const sl_stage *stage, const units *u, const
 
 /* One that is reduced in another type is cast into one of that. */
 static void
-set_buckets(const sl_memory_case *c, const units *u, const sl_layout *layout, sl_gathered *out)
+set_buckets(const sl_memory_case *c, const sl_layout *layout, sl_gathered *out)
 {
     const double bucket = c->slice->element_bytes * bucket_elements;
     const double width = sl_states_reduce_bytes(c->workload, layout);
@@ -395,10 +395,8 @@ set_buckets(const sl_memory_case *c, const units *u, const sl_layout *layout, sl
         out->backward_buckets = bucket + cast;
     } else if (c->plan->zero_stage == 2) {
         out->backward_buckets = bucket * (c->software->overlap_gradient_reduce ? 2.0 : 1.0) + cast;
-    } else if (c->plan->zero_stage == 1 && c->plan->expert > 1) {
-        out->backward_buckets = bucket + cast;
     } else if (c->plan->zero_stage == 1) {
-        out->ended_bucket = sl_smaller(1.0, u->all / bucket_elements) * (bucket + cast);
+        out->reduce_buffers = 2.0 * bucket + cast;
     }
 }
 
@@ -414,7 +412,7 @@ measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u
     const double element = c->slice->element_bytes;
 
     out->passing_buffers = added_copy(c, stage, u, &layout);
-    set_buckets(c, u, &layout, out);
+    set_buckets(c, &layout, out);
     if (c->plan->zero_stage < 3)
         return;
     out->loss_bytes = out->head_bytes = out->backward_bytes =
