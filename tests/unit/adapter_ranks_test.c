@@ -1,4 +1,5 @@
 /* Adapters over ranks: what is cut, divided, copied and gathered of them and of their base. */
+#include <math.h>
 #include <stddef.h>
 
 #include "adapter_fixture.h"
@@ -87,6 +88,105 @@ megatron_and_deepspeed_keep_a_master_copy_of_adapters(void)
     rank = &sl_fixture_answer(&q)->memory.ranks[0];
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS),
                     (2.0 + 2.0 + 4.0 + 8.0) * LORA_TRAINED);
+}
+
+static const sl_term *
+adapters_in(const sl_question *q)
+{
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
+
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        if (rank->terms[t].id == SL_TERM_ADAPTERS)
+            return &rank->terms[t];
+    CU_FAIL_FATAL("adapters have a term");
+    return NULL;
+}
+
+/* A part of so many elements, some of them beside routed experts. */
+static double
+divided(const sl_term *term, const char *all, const char *routed, const char *over,
+        const char *routed_over)
+{
+    const double beside = sl_term_input(term, routed);
+
+    return (sl_term_input(term, all) - beside) / sl_term_input(term, over) +
+           beside / sl_term_input(term, routed_over);
+}
+
+/* The formula of the term, of its inputs alone. */
+static double
+bytes_by_inputs(const sl_term *term)
+{
+    static const char *const parts[][2] = {{"parameter_shards", "routed_parameter_shards"},
+                                           {"gradient_shards", "routed_gradient_shards"},
+                                           {"optimizer_shards", "routed_optimizer_shards"}};
+    const double each[] = {
+        sl_term_input(term, "parameter_bytes"), sl_term_input(term, "gradient_bytes"),
+        sl_term_input(term, "on_device") * sl_term_input(term, "optimizer_bytes")};
+    double bytes = 0.0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        bytes +=
+            each[i] * divided(term, "parameters", "routed_parameters", parts[i][0], parts[i][1]);
+    return bytes + each[0] * divided(term, "frozen", "routed_frozen", parts[0][0], parts[0][1]);
+}
+
+/* Stages 1 and 2 divide some of the parts: Megatron-LM dist_optimizer.md, Rajbhandari 2020. */
+static const struct {
+    sl_framework framework;
+    uint32_t stage, expert;
+    bool half, sent;
+    double each; /* bytes a parameter that no routed expert has, on one of eight ranks */
+} divisions[] = {
+    {SL_FRAMEWORK_DDP, 0, 1, false, false, 4 + 4 + 8},
+    {SL_FRAMEWORK_FSDP2, 3, 4, false, false, 16.0 / 8},
+    {SL_FRAMEWORK_MEGATRON, 1, 4, true, false, 2 + 4 + 12.0 / 8},
+    {SL_FRAMEWORK_MEGATRON, 1, 4, true, true, 2 + 4},
+    {SL_FRAMEWORK_DEEPSPEED, 1, 4, true, false, 2 + 2 + 12.0 / 8},
+    {SL_FRAMEWORK_DEEPSPEED, 2, 4, true, false, 2 + 14.0 / 8},
+    {SL_FRAMEWORK_DEEPSPEED, 2, 4, true, true, 2},
+    {SL_FRAMEWORK_DEEPSPEED, 3, 1, true, false, 16.0 / 8},
+};
+enum { DIVISIONS = sizeof divisions / sizeof divisions[0] };
+
+static void
+each_part_of_adapters_is_divided_over_ranks_of_its_own(void)
+{
+    for (size_t i = 0; i < DIVISIONS; i++) {
+        const sl_adapter own = {.method = SL_ADAPTER_LORA, .rank = 8, .half = divisions[i].half};
+        sl_question q = llama_question(&own);
+        q.workload.framework = divisions[i].framework;
+        q.workload.offload.optimizer = divisions[i].sent;
+        q.plan.zero_stage = divisions[i].stage;
+        const sl_term *term = adapters_in(&q);
+        const double parameters = sl_term_input(term, "parameters");
+        sl_expect_near(term->value, divisions[i].each * parameters, 1e-7, "of eight");
+        sl_expect_near(term->value, bytes_by_inputs(term), 1e-7, "by its inputs");
+    }
+}
+
+static void
+bytes_of_adapters_follow_from_their_inputs(void)
+{
+    static const sl_adapter_method methods[] = {SL_ADAPTER_LORA, SL_ADAPTER_LORA_FA,
+                                                SL_ADAPTER_VERA};
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+
+    for (size_t i = 0; i < DIVISIONS; i++) {
+        q.workload.framework = divisions[i].framework;
+        q.workload.offload.optimizer = divisions[i].sent;
+        q.plan.zero_stage = divisions[i].stage;
+        q.plan.data = 8;
+        q.plan.expert = divisions[i].expert;
+        for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+            q.workload.adapter =
+                (sl_adapter){.method = methods[m], .rank = 8, .half = divisions[i].half};
+            const sl_term *term = adapters_in(&q);
+            sl_expect_near(term->value, ceil(bytes_by_inputs(term)), 1e-9, "some of experts");
+        }
+    }
 }
 
 static double
@@ -198,7 +298,7 @@ adapters_of_experts_are_divided_as_their_experts_are(void)
                        "each of them once over all ranks");
     }
     q.plan.expert = 4;
-    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "routed_shards"), 2.0);
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "routed_parameter_shards"), 2.0);
     /* The halves that do not train are as the experts too, in fp32. */
     q.workload.adapter.method = SL_ADAPTER_LORA_FA;
     const double frozen = blocks * 8 * (2 * hidden + 2 * hidden + 8 * (2 * hidden + width));
@@ -215,7 +315,7 @@ adafactor_keeps_rows_and_columns_of_adapters(void)
     sl_question q = cut_question(&all, SL_FRAMEWORK_FSDP2);
     const double adam = sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS);
     const double trained = input_in(&q, SL_TERM_ADAPTERS, "parameters");
-    const double shards = input_in(&q, SL_TERM_ADAPTERS, "shards");
+    const double shards = input_in(&q, SL_TERM_ADAPTERS, "optimizer_shards");
 
     q.workload.optimizer = SL_OPTIMIZER_ADAFACTOR;
     const double moments = sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS) - 8.0 * trained / shards;
@@ -307,6 +407,8 @@ static const sl_case cases[] = {
     SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),
     SL_CASE(devices_that_are_lent_adapters_have_no_states_of_them),
     SL_CASE(megatron_and_deepspeed_keep_a_master_copy_of_adapters),
+    SL_CASE(each_part_of_adapters_is_divided_over_ranks_of_its_own),
+    SL_CASE(bytes_of_adapters_follow_from_their_inputs),
     SL_CASE(megatron_gathers_what_adapters_read),
     SL_CASE(megatron_has_an_adapter_for_each_module),
     SL_CASE(experts_of_a_rank_share_megatrons_adapters),

@@ -45,9 +45,10 @@ static const sl_term_info terms[] = {
          "shards + routed_parameters / routed_shards + padding)",
          "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters x (element_bytes + element_bytes + on_device x optimizer "
-                          "states) + frozen x element_bytes, each over its shards, "
-                          "routed_parameters and routed_frozen of them over routed_shards",
+                          "parameters x (parameter_bytes / parameter_shards + gradient_bytes / "
+                          "gradient_shards + on_device x optimizer_bytes / optimizer_shards) + "
+                          "frozen x parameter_bytes / parameter_shards, "
+                          "routed_parameters and routed_frozen of them over the routed shards",
                           "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements x element_bytes: the largest quantised matrix, in forward "

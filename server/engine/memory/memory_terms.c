@@ -135,6 +135,31 @@ add_buckets(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
              {"bytes_per_parameter", layout.gradient_bytes});
 }
 
+/* Parts of them are divided over other ranks each, so that each says what it takes and over how
+ * many. */
+static void
+add_adapters(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
+{
+    const sl_workload *workload = c->workload;
+    const sl_elements *elements = b->elements;
+    const sl_shards *shards = b->shards;
+    const sl_layout layout = sl_states_adapter_layout(workload, c->plan, elements);
+
+    ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(workload, c->plan, elements, shards),
+             {"parameters", elements->adapters}, {"frozen", elements->frozen_adapters},
+             {"parameter_bytes", layout.parameter_bytes}, {"gradient_bytes", layout.gradient_bytes},
+             {"optimizer_bytes", layout.master_bytes + layout.optimizer_bytes},
+             {"on_device", 1.0 - sl_states_away(workload)},
+             {"parameter_shards", shards->parameters.dense},
+             {"gradient_shards", shards->gradients.dense},
+             {"optimizer_shards", shards->optimizer.dense},
+             {"routed_parameters", elements->routed_adapters},
+             {"routed_frozen", elements->routed_frozen_adapters},
+             {"routed_parameter_shards", shards->parameters.routed},
+             {"routed_gradient_shards", shards->gradients.routed},
+             {"routed_optimizer_shards", shards->optimizer.routed});
+}
+
 static void
 add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
            const sl_rank_phase *p, terms *to)
@@ -168,15 +193,7 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
              {"unreduced_bytes", reduced - p->gradients});
     add_optimizer(c, b, to);
     if (frozen)
-        ADD_TERM(to, SL_TERM_ADAPTERS,
-                 sl_states_adapter_bytes(c->workload, c->plan, b->elements, shards),
-                 {"parameters", b->elements->adapters}, {"frozen", b->elements->frozen_adapters},
-                 {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
-                 {"shards", shards->optimizer.dense},
-                 {"routed_parameters", b->elements->routed_adapters},
-                 {"routed_frozen", b->elements->routed_frozen_adapters},
-                 {"routed_shards", shards->optimizer.routed},
-                 {"on_device", 1.0 - sl_states_away(c->workload)});
+        add_adapters(c, b, to);
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});

@@ -374,23 +374,33 @@ sl_states_away(const sl_workload *workload)
     return offload->optimizer_fraction > 0.0 ? offload->optimizer_fraction : 1.0;
 }
 
+sl_layout
+sl_states_adapter_layout(const sl_workload *workload, const sl_plan *plan,
+                         const sl_elements *elements)
+{
+    const bool sent =
+        sl_states_away(workload) > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
+    sl_layout layout;
+
+    (void)sl_states_trained(workload, plan, elements, &layout);
+    if (sent)
+        layout.gradient_bytes = 0.0;
+    return layout;
+}
+
 double
 sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
                         const sl_elements *elements, const sl_shards *shards)
 {
     const double stays = 1.0 - sl_states_away(workload);
-    const bool sent = stays < 1.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
-    sl_layout layout;
-    const sl_elements own = sl_states_trained(workload, plan, elements, &layout);
+    const sl_layout layout = sl_states_adapter_layout(workload, plan, elements);
+    const sl_elements own = {.all = elements->adapters, .routed = elements->routed_adapters};
     const sl_elements frozen = {.all = elements->frozen_adapters,
                                 .routed = elements->routed_frozen_adapters};
 
-    const double gradients =
-        sent ? 0.0 : layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients);
-
     return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
                                      sl_states_at_rest(&frozen, &shards->parameters)) +
-           gradients +
+           layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients) +
            stays * (layout.master_bytes + layout.optimizer_bytes) *
                sl_states_at_rest(&own, &shards->optimizer);
 }

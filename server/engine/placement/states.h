@@ -155,8 +155,18 @@ double sl_states_away(const sl_workload *workload);
  * among its states; 0 where gradients are stepped on as they are. */
 double sl_states_made_gradient_bytes(const sl_workload *workload);
 
-/** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the
- * host's, without its states, and without gradients but Megatron's, as of any parameter. */
+/** Of adapters on one rank, bytes per parameter of what the device has: no gradients where the
+ * optimizer is the host's, but Megatron's, as of any parameter. Of the optimizer's it has a part
+ * (sl_states_away). */
+sl_layout sl_states_adapter_layout(const sl_workload *workload, const sl_plan *plan,
+                                   const sl_elements *elements);
+
+/**
+ * Weights, gradients and optimizer states of adapters on one rank:
+ *   weight bytes x (trained + frozen) / parameter shards + gradient bytes x trained / gradient shards
+ *   + on device x (master + state bytes) x trained / optimizer shards
+ * each of them over the shards of routed experts where it is beside those. Source: derived.
+ */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
                                const sl_elements *elements, const sl_shards *shards);
 
