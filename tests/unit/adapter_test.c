@@ -92,6 +92,18 @@ frozen_halves_weigh_what_they_store(void)
                    "2 + 2 + 4 a trained parameter, 2 a frozen one");
 }
 
+/* A is (r, 1, least) and B (most, ceil(least / r), r), of the longest input and the longest output
+ * of all targets: PEFT tuners/randlora/model.py, _find_dim and _init_randlora_A_randlora_B. */
+static void
+randlora_shares_one_pair_of_matrices(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_RANDLORA, .rank = 32};
+    const sl_adapter some = {.method = SL_ADAPTER_RANDLORA, .rank = 50, ON_Q_AND_V};
+
+    CU_ASSERT_EQUAL(input_of(&all, SL_TERM_ADAPTERS, "frozen"), 32 * FFN + 256 * 32 * FFN);
+    CU_ASSERT_EQUAL(input_of(&some, SL_TERM_ADAPTERS, "frozen"), 50 * HIDDEN + 62 * 50 * HIDDEN);
+}
+
 /* What the workload says of gradients and states is said of what trains. */
 static void
 a_layout_is_of_what_trains(void)
@@ -338,6 +350,7 @@ static const sl_case cases[] = {
     SL_CASE(counts_are_those_that_peft_publishes),
     SL_CASE(counts_are_those_of_the_definitions),
     SL_CASE(frozen_halves_weigh_what_they_store),
+    SL_CASE(randlora_shares_one_pair_of_matrices),
     SL_CASE(a_layout_is_of_what_trains),
     SL_CASE(quantised_bases_are_unpacked_matrix_by_matrix),
     SL_CASE(each_method_keeps_what_its_gradients_need),

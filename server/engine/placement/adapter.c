@@ -288,7 +288,7 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
     case SL_ADAPTER_VERA:
         return (part){{.trained = r + m, .shared = r * (n + m)}, .row_floats = r + m};
     case SL_ADAPTER_RANDLORA: /* what trains scales the smaller side */
-        return (part){{.trained = bases * (r + least), .shared = bases * r * (n + m)},
+        return (part){{.trained = bases * (r + least), .shared_inputs = n, .shared_outputs = m},
                       .keeps_input = n <= m,
                       .row_floats = n <= m ? 0.0 : bases * r,
                       .weight_floats = bases * r * least};
@@ -333,6 +333,17 @@ sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_
     count.trained *= of.copies;
     count.frozen *= of.copies;
     return count;
+}
+
+double
+sl_adapter_shared(const sl_adapter *adapter, double inputs, double outputs)
+{
+    const double r = adapter->rank;
+    const double least = fmin(inputs, outputs);
+
+    if (adapter->method == SL_ADAPTER_RANDLORA && r > 0.0)
+        return r * least + ceil(least / r) * r * fmax(inputs, outputs);
+    return 0.0;
 }
 
 double

@@ -104,12 +104,13 @@ sl_lent_send(const sl_memory_case *c)
     double logits = 0.0;
 
     const double each = sl_adapter_element_bytes(&c->workload->adapter);
+    const double fixed = sl_states_adapter_frozen(c->workload, &elements).all;
     for (uint32_t k = 0; k < model->kind_count; k++)
         logits = fmax(logits, c->prices[k].logits);
 
     sl_lent_traffic sent = {
-        .parameter_bytes = elements.all * layout.parameter_bytes +
-                           (elements.adapters + elements.frozen_adapters) * each,
+        .parameter_bytes =
+            elements.all * layout.parameter_bytes + (elements.adapters + fixed) * each,
         .gradient_bytes =
             elements.all * sl_states_reduce_bytes(c->workload, &layout) + elements.adapters * each,
         .input_bytes = numbered ? 8.0 * (c->plan->data - 1.0) * tokens : 0.0,

@@ -29,6 +29,8 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
         sum.routed_frozen_adapters += layers * prices[k].adapter_routed_frozen;
         shared = sl_larger(shared, prices[k].adapter_shared);
+        sum.shared_inputs = sl_larger(sum.shared_inputs, prices[k].adapter_shared_inputs);
+        sum.shared_outputs = sl_larger(sum.shared_outputs, prices[k].adapter_shared_outputs);
         sum.factored += layers * prices[k].factored_elements;
         sum.routed_factored += layers * prices[k].routed_factored;
         sum.routed_matrices += layers * prices[k].routed_matrices;
@@ -55,6 +57,8 @@ sl_states_part(const sl_elements *elements, double share)
         .factored_adapters = share * elements->factored_adapters,
         .frozen_adapters = share * elements->frozen_adapters,
         .routed_frozen_adapters = share * elements->routed_frozen_adapters,
+        .shared_inputs = share * elements->shared_inputs,
+        .shared_outputs = share * elements->shared_outputs,
         .factored = share * elements->factored,
         .routed_matrices = share * elements->routed_matrices,
         .routed_low = share * elements->routed_low,
@@ -374,6 +378,16 @@ sl_states_away(const sl_workload *workload)
     return offload->optimizer_fraction > 0.0 ? offload->optimizer_fraction : 1.0;
 }
 
+sl_elements
+sl_states_adapter_frozen(const sl_workload *workload, const sl_elements *elements)
+{
+    const double shared =
+        sl_adapter_shared(&workload->adapter, elements->shared_inputs, elements->shared_outputs);
+
+    return (sl_elements){.all = elements->frozen_adapters + shared,
+                         .routed = elements->routed_frozen_adapters};
+}
+
 sl_layout
 sl_states_adapter_layout(const sl_workload *workload, const sl_plan *plan,
                          const sl_elements *elements)
@@ -395,8 +409,7 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
     const double stays = 1.0 - sl_states_away(workload);
     const sl_layout layout = sl_states_adapter_layout(workload, plan, elements);
     const sl_elements own = {.all = elements->adapters, .routed = elements->routed_adapters};
-    const sl_elements frozen = {.all = elements->frozen_adapters,
-                                .routed = elements->routed_frozen_adapters};
+    const sl_elements frozen = sl_states_adapter_frozen(workload, elements);
 
     return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
                                      sl_states_at_rest(&frozen, &shards->parameters)) +

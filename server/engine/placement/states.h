@@ -16,6 +16,8 @@ typedef struct sl_elements {
     double factored_adapters;      /* ... and of all of it Adafactor's moments */
     double frozen_adapters;        /* ... and what adapters have that does not */
     double routed_frozen_adapters; /* ... of that beside routed experts */
+    double shared_inputs;          /* ... and sides of what all share (sl_adapter_shared) */
+    double shared_outputs;
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
     double routed_low;      /* ... and of what low precisions quantise */
@@ -154,6 +156,9 @@ double sl_states_away(const sl_workload *workload);
 /** Bytes per parameter of the fp32 gradient that Megatron's optimizer makes of fp16 ones, counted
  * among its states; 0 where gradients are stepped on as they are. */
 double sl_states_made_gradient_bytes(const sl_workload *workload);
+
+/** What adapters have that does not train, shared or not [count]. */
+sl_elements sl_states_adapter_frozen(const sl_workload *workload, const sl_elements *elements);
 
 /** Of adapters on one rank, bytes per parameter of what the device has: no gradients where the
  * optimizer is the host's, but Megatron's, as of any parameter. Of the optimizer's it has a part

@@ -61,6 +61,8 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
         out->adapter_frozen += adapters.frozen;
         out->adapter_routed_frozen += sl_slice_is_routed(tensor) ? adapters.frozen : 0.0;
         out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
+        out->adapter_shared_inputs = fmax(out->adapter_shared_inputs, adapters.shared_inputs);
+        out->adapter_shared_outputs = fmax(out->adapter_shared_outputs, adapters.shared_outputs);
         out->largest_gradient_bytes =
             fmax(out->largest_gradient_bytes,
                  adapters.largest_temporary * sl_adapter_element_bytes(slice->adapter));
