@@ -104,6 +104,21 @@ randlora_shares_one_pair_of_matrices(void)
     CU_ASSERT_EQUAL(input_of(&some, SL_TERM_ADAPTERS, "frozen"), 50 * HIDDEN + 62 * 50 * HIDDEN);
 }
 
+/* A is (r, longest input) and B (longest output, r), which need not be sides of one target: PEFT
+ * tuners/vera/model.py, _find_dim and _init_vera_A_vera_B. */
+static void
+vera_shares_matrices_as_long_as_any_target(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_VERA, .rank = 256};
+    const sl_adapter some = {.method = SL_ADAPTER_VERA,
+                             .rank = 256,
+                             .target_count = 2,
+                             .targets = {"k_proj", "down_proj"}};
+
+    CU_ASSERT_EQUAL(input_of(&all, SL_TERM_ADAPTERS, "frozen"), 256 * (FFN + FFN));
+    CU_ASSERT_EQUAL(input_of(&some, SL_TERM_ADAPTERS, "frozen"), 256 * (FFN + HIDDEN));
+}
+
 /* What the workload says of gradients and states is said of what trains. */
 static void
 a_layout_is_of_what_trains(void)
@@ -351,6 +366,7 @@ static const sl_case cases[] = {
     SL_CASE(counts_are_those_of_the_definitions),
     SL_CASE(frozen_halves_weigh_what_they_store),
     SL_CASE(randlora_shares_one_pair_of_matrices),
+    SL_CASE(vera_shares_matrices_as_long_as_any_target),
     SL_CASE(a_layout_is_of_what_trains),
     SL_CASE(quantised_bases_are_unpacked_matrix_by_matrix),
     SL_CASE(each_method_keeps_what_its_gradients_need),

@@ -286,7 +286,8 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
                       .keeps_input = true,
                       .weight_floats = n * m};
     case SL_ADAPTER_VERA:
-        return (part){{.trained = r + m, .shared = r * (n + m)}, .row_floats = r + m};
+        return (part){{.trained = r + m, .shared_inputs = n, .shared_outputs = m},
+                      .row_floats = r + m};
     case SL_ADAPTER_RANDLORA: /* what trains scales the smaller side */
         return (part){{.trained = bases * (r + least), .shared_inputs = n, .shared_outputs = m},
                       .keeps_input = n <= m,
@@ -341,6 +342,8 @@ sl_adapter_shared(const sl_adapter *adapter, double inputs, double outputs)
     const double r = adapter->rank;
     const double least = fmin(inputs, outputs);
 
+    if (adapter->method == SL_ADAPTER_VERA)
+        return r * (inputs + outputs);
     if (adapter->method == SL_ADAPTER_RANDLORA && r > 0.0)
         return r * least + ceil(least / r) * r * fmax(inputs, outputs);
     return 0.0;

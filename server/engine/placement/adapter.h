@@ -25,7 +25,6 @@ typedef struct sl_adapter_count {
     double trained;
     double factored; /* rows and columns of its matrices, where those are rank r, else all of it */
     double frozen;   /* beside them, of no use to the optimizer */
-    double shared;   /* frozen, one copy for all layers: as large as the largest matrix needs */
     double shared_inputs; /* of the matrix, where one frozen copy serves all (sl_adapter_shared) */
     double shared_outputs;
     double largest_temporary; /* elements made of one matrix's weights and let go at once */
@@ -36,7 +35,7 @@ typedef struct sl_adapter_count {
  *   lora, rslora r (n + m); lora_fa r m, and r n frozen; dora r (n + m) + m; adalora r (n + m) + r
  *   loha 2 r (n + m); lokr n1 m1 + r (n2 + m2), or n2 m2 from r >= max(n2, m2) / 2 on, with n1 the
  *     largest divisor of n up to its root, n2 = n / n1
- *   vera r + m, and r (n + m) shared
+ *   vera r + m, and what all share
  *   randlora k (r + min(n, m)) with k = ceil(min(n, m) / r), and what all share
  *   tinylora 64, and r (n + m) + 64 r^2 frozen
  *   ia3 m, of what closes the MLP n
@@ -60,9 +59,10 @@ sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind
 /**
  * Elements of the frozen matrices that all adapted matrices of a rank share, each side as long as
  * the longest of theirs, which need not be sides of one matrix: N inputs, M outputs, r the rank.
+ *   vera      r (N + M)
  *   randlora  r min(N, M) + ceil(min(N, M) / r) r max(N, M): all bases have one first half
- * 0 of other methods. Source: PEFT tuners/randlora/model.py (_find_dim,
- * _init_randlora_A_randlora_B).
+ * 0 of other methods. Source: PEFT tuners/vera/model.py and tuners/randlora/model.py (_find_dim,
+ * _init_vera_A_vera_B, _init_randlora_A_randlora_B).
  */
 double sl_adapter_shared(const sl_adapter *adapter, double inputs, double outputs);
 

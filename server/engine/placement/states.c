@@ -15,7 +15,6 @@ sl_elements
 sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
 {
     sl_elements sum = {0};
-    double shared = 0.0;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const double layers = stage->layers[k];
@@ -28,7 +27,6 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.factored_adapters += layers * prices[k].adapter_factored;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
         sum.routed_frozen_adapters += layers * prices[k].adapter_routed_frozen;
-        shared = sl_larger(shared, prices[k].adapter_shared);
         sum.shared_inputs = sl_larger(sum.shared_inputs, prices[k].adapter_shared_inputs);
         sum.shared_outputs = sl_larger(sum.shared_outputs, prices[k].adapter_shared_outputs);
         sum.factored += layers * prices[k].factored_elements;
@@ -40,7 +38,6 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.low += layers * prices[k].low_elements;
         sum.routed_low += layers * sl_smaller(prices[k].low_elements, prices[k].routed_matrices);
     }
-    sum.frozen_adapters += shared;
     return sum;
 }
 
