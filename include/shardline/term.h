@@ -10,7 +10,7 @@
 
 #include "shardline/plan.h"
 
-enum { SL_TERM_INPUTS_MAX = 14 };
+enum { SL_TERM_INPUTS_MAX = 16 };
 
 typedef enum sl_term_id {
     /* memory, in the order bars are drawn */

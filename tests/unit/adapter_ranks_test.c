@@ -123,12 +123,15 @@ bytes_by_inputs(const sl_term *term)
     const double each[] = {
         sl_term_input(term, "parameter_bytes"), sl_term_input(term, "gradient_bytes"),
         sl_term_input(term, "on_device") * sl_term_input(term, "optimizer_bytes")};
-    double bytes = 0.0;
+    const double buffers = sl_term_input(term, "buffers");
+    const double over = sl_term_input(term, "parameter_shards");
+    double bytes = buffers * sl_term_input(term, "element_bytes");
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         bytes +=
             each[i] * divided(term, "parameters", "routed_parameters", parts[i][0], parts[i][1]);
-    return bytes + each[0] * divided(term, "frozen", "routed_frozen", parts[0][0], parts[0][1]);
+    return bytes + each[0] * (divided(term, "frozen", "routed_frozen", parts[0][0], parts[0][1]) -
+                              buffers / over);
 }
 
 /* Stages 1 and 2 divide some of the parts: Megatron-LM dist_optimizer.md, Rajbhandari 2020. */
@@ -186,6 +189,29 @@ bytes_of_adapters_follow_from_their_inputs(void)
             const sl_term *term = adapters_in(&q);
             sl_expect_near(term->value, ceil(bytes_by_inputs(term)), 1e-9, "some of experts");
         }
+    }
+}
+
+/* fully_shard, FSDP 1 and DeepSpeed divide parameters; what PEFT's VeRA, RandLora and TinyLoRA have
+ * in a BufferDict (tuners/_buffer_dict.py) is none. */
+static void
+buffers_of_adapters_are_whole_on_every_rank(void)
+{
+    static const sl_framework frameworks[] = {SL_FRAMEWORK_FSDP1, SL_FRAMEWORK_FSDP2,
+                                              SL_FRAMEWORK_DEEPSPEED};
+    const sl_adapter vera = {.method = SL_ADAPTER_VERA, .rank = 256, ON_Q_AND_V};
+    const sl_adapter tiny = {.method = SL_ADAPTER_TINYLORA, .rank = 2, ON_Q_AND_V};
+    const double of_tiny = LAYERS * (2 * (HIDDEN + HIDDEN) + 2 * (HIDDEN + KEYS) + 2 * 64 * 2 * 2);
+
+    for (size_t i = 0; i < sizeof frameworks / sizeof frameworks[0]; i++) {
+        sl_question q = llama_question(&vera);
+        q.workload.framework = frameworks[i];
+        q.plan.zero_stage = 3;
+        sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS),
+                       16.0 * 129024 / 8 + 4.0 * 256 * (HIDDEN + HIDDEN), 1e-8, "VeRA");
+        q.workload.adapter = tiny;
+        sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS), 16.0 * 3584 / 8 + 4.0 * of_tiny,
+                       1e-8, "TinyLoRA");
     }
 }
 
@@ -409,6 +435,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_and_deepspeed_keep_a_master_copy_of_adapters),
     SL_CASE(each_part_of_adapters_is_divided_over_ranks_of_its_own),
     SL_CASE(bytes_of_adapters_follow_from_their_inputs),
+    SL_CASE(buffers_of_adapters_are_whole_on_every_rank),
     SL_CASE(megatron_gathers_what_adapters_read),
     SL_CASE(megatron_has_an_adapter_for_each_module),
     SL_CASE(experts_of_a_rank_share_megatrons_adapters),

@@ -44,12 +44,13 @@ static const sl_term_info terms[] = {
          "on_device x bytes_per_parameter x ((parameters - routed_parameters) / "
          "shards + routed_parameters / routed_shards + padding)",
          "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
-    [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters x (parameter_bytes / parameter_shards + gradient_bytes / "
-                          "gradient_shards + on_device x optimizer_bytes / optimizer_shards) + "
-                          "frozen x parameter_bytes / parameter_shards, "
-                          "routed_parameters and routed_frozen of them over the routed shards",
-                          "the papers of the methods; PEFT: adapters in fp32"},
+    [SL_TERM_ADAPTERS] =
+        {"adapters", NULL, SL_LIFETIME_PERSISTENT,
+         "parameters x (parameter_bytes / parameter_shards + gradient_bytes / "
+         "gradient_shards + on_device x optimizer_bytes / optimizer_shards) + "
+         "(frozen - buffers) x parameter_bytes / parameter_shards + buffers x element_bytes, "
+         "routed_parameters and routed_frozen of them over the routed shards",
+         "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements x element_bytes: the largest quantised matrix, in forward "
                              "and again in backward",

@@ -143,18 +143,20 @@ add_adapters(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
     const sl_workload *workload = c->workload;
     const sl_elements *elements = b->elements;
     const sl_shards *shards = b->shards;
-    const sl_elements frozen = sl_states_adapter_frozen(workload, elements);
     const sl_layout layout = sl_states_adapter_layout(workload, c->plan, elements);
+    const double buffers = sl_states_adapter_buffers(workload, elements);
 
     ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(workload, c->plan, elements, shards),
-             {"parameters", elements->adapters}, {"frozen", frozen.all},
+             {"parameters", elements->adapters}, {"frozen", elements->frozen_adapters + buffers},
+             {"buffers", buffers}, {"element_bytes", sl_adapter_element_bytes(&workload->adapter)},
              {"parameter_bytes", layout.parameter_bytes}, {"gradient_bytes", layout.gradient_bytes},
              {"optimizer_bytes", layout.master_bytes + layout.optimizer_bytes},
              {"on_device", 1.0 - sl_states_away(workload)},
              {"parameter_shards", shards->parameters.dense},
              {"gradient_shards", shards->gradients.dense},
              {"optimizer_shards", shards->optimizer.dense},
-             {"routed_parameters", elements->routed_adapters}, {"routed_frozen", frozen.routed},
+             {"routed_parameters", elements->routed_adapters},
+             {"routed_frozen", elements->routed_frozen_adapters},
              {"routed_parameter_shards", shards->parameters.routed},
              {"routed_gradient_shards", shards->gradients.routed},
              {"routed_optimizer_shards", shards->optimizer.routed});

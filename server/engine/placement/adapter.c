@@ -295,7 +295,7 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
                       .weight_floats = bases * r * least};
     case SL_ADAPTER_TINYLORA:
         return (part){
-            {.trained = tiny_projections, .frozen = r * (n + m) + tiny_projections * r * r},
+            {.trained = tiny_projections, .buffers = r * (n + m) + tiny_projections * r * r},
             .row_floats = r};
     case SL_ADAPTER_IA3:
         return (part){{.trained = feed_forward ? n : m},
@@ -333,6 +333,7 @@ sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_
     count.factored = of.copies * (count.factored > 0.0 ? count.factored : count.trained);
     count.trained *= of.copies;
     count.frozen *= of.copies;
+    count.buffers *= of.copies;
     return count;
 }
 

@@ -25,6 +25,7 @@ typedef struct sl_adapter_count {
     double trained;
     double factored; /* rows and columns of its matrices, where those are rank r, else all of it */
     double frozen;   /* beside them, of no use to the optimizer */
+    double buffers; /* ... that are no parameters of the module: nothing divides or offloads them */
     double shared_inputs; /* of the matrix, where one frozen copy serves all (sl_adapter_shared) */
     double shared_outputs;
     double largest_temporary; /* elements made of one matrix's weights and let go at once */
@@ -37,7 +38,7 @@ typedef struct sl_adapter_count {
  *     largest divisor of n up to its root, n2 = n / n1
  *   vera r + m, and what all share
  *   randlora k (r + min(n, m)) with k = ceil(min(n, m) / r), and what all share
- *   tinylora 64, and r (n + m) + 64 r^2 frozen
+ *   tinylora 64, and r (n + m) + 64 r^2 in buffers
  *   ia3 m, of what closes the MLP n
  *   oft (n / b) b (b - 1) / 2, b = n / r or block_size; boft n b + m; r and b as near as divides n
  *   ln_tuning: the vectors of norms over the hidden size
@@ -62,7 +63,7 @@ sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind
  *   vera      r (N + M)
  *   randlora  r min(N, M) + ceil(min(N, M) / r) r max(N, M): all bases have one first half
  * 0 of other methods. Source: PEFT tuners/vera/model.py and tuners/randlora/model.py (_find_dim,
- * _init_vera_A_vera_B, _init_randlora_A_randlora_B).
+ * _init_vera_A_vera_B, _init_randlora_A_randlora_B), which keep them as buffers (_buffer_dict.py).
  */
 double sl_adapter_shared(const sl_adapter *adapter, double inputs, double outputs);
 

@@ -104,7 +104,8 @@ sl_lent_send(const sl_memory_case *c)
     double logits = 0.0;
 
     const double each = sl_adapter_element_bytes(&c->workload->adapter);
-    const double fixed = sl_states_adapter_frozen(c->workload, &elements).all;
+    const double fixed =
+        elements.frozen_adapters + sl_states_adapter_buffers(c->workload, &elements);
     for (uint32_t k = 0; k < model->kind_count; k++)
         logits = fmax(logits, c->prices[k].logits);
 

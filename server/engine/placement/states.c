@@ -27,6 +27,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.factored_adapters += layers * prices[k].adapter_factored;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
         sum.routed_frozen_adapters += layers * prices[k].adapter_routed_frozen;
+        sum.adapter_buffers += layers * prices[k].adapter_buffers;
         sum.shared_inputs = sl_larger(sum.shared_inputs, prices[k].adapter_shared_inputs);
         sum.shared_outputs = sl_larger(sum.shared_outputs, prices[k].adapter_shared_outputs);
         sum.factored += layers * prices[k].factored_elements;
@@ -54,6 +55,7 @@ sl_states_part(const sl_elements *elements, double share)
         .factored_adapters = share * elements->factored_adapters,
         .frozen_adapters = share * elements->frozen_adapters,
         .routed_frozen_adapters = share * elements->routed_frozen_adapters,
+        .adapter_buffers = share * elements->adapter_buffers,
         .shared_inputs = share * elements->shared_inputs,
         .shared_outputs = share * elements->shared_outputs,
         .factored = share * elements->factored,
@@ -375,13 +377,17 @@ sl_states_away(const sl_workload *workload)
     return offload->optimizer_fraction > 0.0 ? offload->optimizer_fraction : 1.0;
 }
 
-sl_elements
-sl_states_adapter_frozen(const sl_workload *workload, const sl_elements *elements)
+double
+sl_states_adapter_buffers(const sl_workload *workload, const sl_elements *elements)
 {
-    const double shared =
-        sl_adapter_shared(&workload->adapter, elements->shared_inputs, elements->shared_outputs);
+    return elements->adapter_buffers +
+           sl_adapter_shared(&workload->adapter, elements->shared_inputs, elements->shared_outputs);
+}
 
-    return (sl_elements){.all = elements->frozen_adapters + shared,
+sl_elements
+sl_states_adapter_frozen(const sl_elements *elements)
+{
+    return (sl_elements){.all = elements->frozen_adapters,
                          .routed = elements->routed_frozen_adapters};
 }
 
@@ -406,13 +412,15 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,
     const double stays = 1.0 - sl_states_away(workload);
     const sl_layout layout = sl_states_adapter_layout(workload, plan, elements);
     const sl_elements own = {.all = elements->adapters, .routed = elements->routed_adapters};
-    const sl_elements frozen = sl_states_adapter_frozen(workload, elements);
+    const sl_elements frozen = sl_states_adapter_frozen(elements);
 
     return layout.parameter_bytes * (sl_states_at_rest(&own, &shards->parameters) +
                                      sl_states_at_rest(&frozen, &shards->parameters)) +
            layout.gradient_bytes * sl_states_at_rest(&own, &shards->gradients) +
            stays * (layout.master_bytes + layout.optimizer_bytes) *
-               sl_states_at_rest(&own, &shards->optimizer);
+               sl_states_at_rest(&own, &shards->optimizer) +
+           sl_adapter_element_bytes(&workload->adapter) *
+               sl_states_adapter_buffers(workload, elements);
 }
 
 bool

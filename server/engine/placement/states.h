@@ -16,7 +16,8 @@ typedef struct sl_elements {
     double factored_adapters;      /* ... and of all of it Adafactor's moments */
     double frozen_adapters;        /* ... and what adapters have that does not */
     double routed_frozen_adapters; /* ... of that beside routed experts */
-    double shared_inputs;          /* ... and sides of what all share (sl_adapter_shared) */
+    double adapter_buffers;        /* ... and what is no parameter, but for what all share: */
+    double shared_inputs;          /* its sides (sl_adapter_shared) */
     double shared_outputs;
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
@@ -157,8 +158,13 @@ double sl_states_away(const sl_workload *workload);
  * among its states; 0 where gradients are stepped on as they are. */
 double sl_states_made_gradient_bytes(const sl_workload *workload);
 
-/** What adapters have that does not train, shared or not [count]. */
-sl_elements sl_states_adapter_frozen(const sl_workload *workload, const sl_elements *elements);
+/** What adapters have in buffers, shared or not [count]: whole on every rank, and never the host's.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel, DeepSpeed zero/partition_parameters.py,
+ * which take parameters alone. */
+double sl_states_adapter_buffers(const sl_workload *workload, const sl_elements *elements);
+
+/** ... and in parameters that do not train, divided like those that do [count]. */
+sl_elements sl_states_adapter_frozen(const sl_elements *elements);
 
 /** Of adapters on one rank, bytes per parameter of what the device has: no gradients where the
  * optimizer is the host's, but Megatron's, as of any parameter. Of the optimizer's it has a part
@@ -167,9 +173,9 @@ sl_layout sl_states_adapter_layout(const sl_workload *workload, const sl_plan *p
                                    const sl_elements *elements);
 
 /**
- * Weights, gradients and optimizer states of adapters on one rank:
+ * Weights, gradients and optimizer states of adapters on one rank, and what they have in buffers:
  *   weight bytes x (trained + frozen) / parameter shards + gradient bytes x trained / gradient shards
- *   + on device x (master + state bytes) x trained / optimizer shards
+ *   + on device x (master + state bytes) x trained / optimizer shards + element bytes x buffers
  * each of them over the shards of routed experts where it is beside those. Source: derived.
  */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_plan *plan,

@@ -50,6 +50,7 @@ typedef struct sl_kind_price {
     double adapter_factored;       /* ... and of all of it Adafactor's moments */
     double adapter_frozen;         /* ... and what adapters have that does not */
     double adapter_routed_frozen;  /* ... of that what is beside routed experts */
+    double adapter_buffers;        /* ... what is no parameter of the module */
     double adapter_shared_inputs;  /* longest sides of matrices, where all share one copy ... */
     double adapter_shared_outputs; /* ... of what does not train (sl_adapter_shared) */
     double routed_elements;        /* of them, in routed experts */

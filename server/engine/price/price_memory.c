@@ -60,6 +60,7 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
         out->adapter_factored += adapters.factored;
         out->adapter_frozen += adapters.frozen;
         out->adapter_routed_frozen += sl_slice_is_routed(tensor) ? adapters.frozen : 0.0;
+        out->adapter_buffers += adapters.buffers;
         out->adapter_shared_inputs = fmax(out->adapter_shared_inputs, adapters.shared_inputs);
         out->adapter_shared_outputs = fmax(out->adapter_shared_outputs, adapters.shared_outputs);
         out->largest_gradient_bytes =
