@@ -215,6 +215,47 @@ buffers_of_adapters_are_whole_on_every_rank(void)
     }
 }
 
+/* FSDP's CPUOffload and DeepSpeed's offload_param take every parameter that they divide, and none
+ * of the buffers of PEFT (tuners/vera/model.py, tuners/_buffer_dict.py). */
+static void
+adapters_leave_with_the_parameters_they_stand_beside(void)
+{
+    static const struct {
+        sl_framework framework;
+        double element_bytes, host_bytes;
+    } rows[] = {{SL_FRAMEWORK_FSDP1, 4.0, 4.0 + 4.0 + 8.0},
+                {SL_FRAMEWORK_FSDP2, 4.0, 4.0 + 4.0 + 8.0},
+                {SL_FRAMEWORK_DEEPSPEED, 2.0, 2.0 + 4.0 + 4.0 + 8.0}};
+    const double base = LAYERS * (HIDDEN * (2 * HIDDEN + 2 * KEYS) + 3 * HIDDEN * FFN) +
+                        128256 * HIDDEN + (2 * LAYERS + 1) * HIDDEN;
+    const double frozen = LAYERS * 32 * (HIDDEN + HIDDEN);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_adapter adapter = lora;
+        adapter.half = rows[i].element_bytes == 2.0;
+        sl_question q = llama_question(&adapter);
+        q.workload.framework = rows[i].framework;
+        q.plan.zero_stage = 3;
+        q.workload.offload.optimizer = q.workload.offload.parameters = true;
+        const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+        CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[0], SL_TERM_ADAPTERS), 0.0);
+        sl_expect_near((double)memory->host_per_node.bytes,
+                       2.0 * base + rows[i].host_bytes * LORA_TRAINED, 1e-8, "LoRA");
+
+        q.workload.adapter.method = SL_ADAPTER_LORA_FA;
+        memory = &sl_fixture_answer(&q)->memory;
+        CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[0], SL_TERM_ADAPTERS), 0.0);
+        sl_expect_near((double)memory->host_per_node.bytes,
+                       2.0 * base + rows[i].host_bytes * (LORA_TRAINED - frozen) +
+                           rows[i].element_bytes * frozen,
+                       1e-8, "and the halves that do not train");
+
+        q.workload.adapter.method = SL_ADAPTER_VERA;
+        CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_ADAPTERS),
+                        rows[i].element_bytes * 32 * (HIDDEN + HIDDEN));
+    }
+}
+
 static double
 block_per_token(const sl_question *q)
 {
@@ -436,6 +477,7 @@ static const sl_case cases[] = {
     SL_CASE(each_part_of_adapters_is_divided_over_ranks_of_its_own),
     SL_CASE(bytes_of_adapters_follow_from_their_inputs),
     SL_CASE(buffers_of_adapters_are_whole_on_every_rank),
+    SL_CASE(adapters_leave_with_the_parameters_they_stand_beside),
     SL_CASE(megatron_gathers_what_adapters_read),
     SL_CASE(megatron_has_an_adapter_for_each_module),
     SL_CASE(experts_of_a_rank_share_megatrons_adapters),

@@ -58,6 +58,18 @@ add_optimizer(const sl_workload *workload, const sl_plan *plan, const sl_element
     }
 }
 
+/* Parameters of adapters in a rank's part: shards hold them like the base's. */
+static double
+adapters_at_rest(const sl_workload *workload, const sl_elements *elements, const sl_degree *degree)
+{
+    const sl_elements own = {.all = elements->adapters, .routed = elements->routed_adapters};
+    const sl_elements frozen = sl_states_adapter_frozen(elements);
+
+    return sl_adapter_on(&workload->adapter)
+               ? sl_states_at_rest(&own, degree) + sl_states_at_rest(&frozen, degree)
+               : 0.0;
+}
+
 static void
 add_parameters(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements,
                sl_offloaded *to)
@@ -65,9 +77,13 @@ add_parameters(const sl_workload *workload, const sl_plan *plan, const sl_elemen
     const sl_shards shards = sl_states_shards(workload, plan);
     const sl_layouts layouts = sl_states_layouts(workload, plan, elements);
     const bool disks = workload->offload.parameters_on_nvme;
-    const double own = sl_states_at_rest(elements, &shards.parameters);
+    sl_layout layout; /* of adapters, where there are any */
+    (void)sl_states_trained(workload, plan, elements, &layout);
+    const double adapters = adapters_at_rest(workload, elements, &shards.parameters);
+    const double own = sl_states_at_rest(elements, &shards.parameters) + adapters;
     const double kept = disks ? sl_smaller(own, parameter_elements_in_host) : own;
-    const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
+    const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters) +
+                         layout.parameter_bytes * adapters;
     const double each = own > 0.0 ? bytes / own : 0.0;
 
     to->state_bytes += each * kept;

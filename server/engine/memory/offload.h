@@ -13,7 +13,7 @@ typedef struct sl_offloaded {
 
 /**
  * Of one rank, with o elements of the optimizer's part (of adapters, where they train) and p of the
- * parameters':
+ * parameters', adapters' among them:
  *   optimizer   (weight + states + gradient) away * o
  *   parameters  bytes per parameter * p
  * away      sl_states_away, all of it but for a fraction under Megatron

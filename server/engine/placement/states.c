@@ -400,6 +400,8 @@ sl_states_adapter_layout(const sl_workload *workload, const sl_plan *plan,
     sl_layout layout;
 
     (void)sl_states_trained(workload, plan, elements, &layout);
+    if (workload->offload.parameters)
+        layout.parameter_bytes = 0.0;
     if (sent)
         layout.gradient_bytes = 0.0;
     return layout;

@@ -166,9 +166,9 @@ double sl_states_adapter_buffers(const sl_workload *workload, const sl_elements 
 /** ... and in parameters that do not train, divided like those that do [count]. */
 sl_elements sl_states_adapter_frozen(const sl_elements *elements);
 
-/** Of adapters on one rank, bytes per parameter of what the device has: no gradients where the
- * optimizer is the host's, but Megatron's, as of any parameter. Of the optimizer's it has a part
- * (sl_states_away). */
+/** Of adapters on one rank, bytes per parameter of what the device has: no weights where parameters
+ * are the host's, no gradients where the optimizer is but Megatron's, as of any parameter. Of the
+ * optimizer's it has a part (sl_states_away). */
 sl_layout sl_states_adapter_layout(const sl_workload *workload, const sl_plan *plan,
                                    const sl_elements *elements);
 
