@@ -201,6 +201,37 @@ a_frozen_base_that_nothing_divides_stays(void)
     CU_ASSERT_TRUE(most > 2.0 * 3.2e9);
 }
 
+/* Frozen weights have no gradients, attention has no weights: of its scores a causal mask leaves out as
+ * many FLOPs as in full training. */
+static void
+attention_is_counted_backward_beside_adapters_too(void)
+{
+    static const sl_adapter none = {0};
+    sl_question q = llama_question(&none);
+    const sl_throughput full = sl_fixture_answer(&q)->throughput;
+
+    q.workload.adapter = lora;
+    const sl_throughput part = sl_fixture_answer(&q)->throughput;
+    sl_expect_near(part.model_flops - part.causal_flops, full.model_flops - full.causal_flops, 1e-9,
+                   "masked");
+    CU_ASSERT_TRUE(part.model_flops < full.model_flops);
+}
+
+/* Whether an adapter sits on what closes a block, whose base runs before what the adapter keeps. */
+static void
+a_closing_product_with_an_adapter_runs_again(void)
+{
+    sl_question q = llama_question(&lora);
+    sl_adapter closing = lora;
+
+    strcpy(closing.targets[1], "down_proj");
+    software.rebuild_stops = true;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double again_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_RECOMPUTE);
+    q.workload.adapter = closing;
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_RECOMPUTE) > 1.15 * again_s);
+}
+
 static const sl_case cases[] = {
     SL_CASE(a_frozen_base_that_nothing_divides_stays),
     SL_CASE(only_what_trains_is_stepped_on),
@@ -209,6 +240,8 @@ static const sl_case cases[] = {
     SL_CASE(a_quantised_base_is_unpacked_for_each_product),
     SL_CASE(the_host_steps_on_what_trains),
     SL_CASE(a_part_without_a_rate_in_fp32_has_a_price),
+    SL_CASE(attention_is_counted_backward_beside_adapters_too),
+    SL_CASE(a_closing_product_with_an_adapter_runs_again),
 };
 
 int

@@ -208,6 +208,10 @@ every_group_says_that_it_is_extrapolated(void)
     q.plan.data = 2;
     q.plan.context = 16;
     CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "group_extrapolated"));
+    cluster.nodes = 1;
+    q.plan.data = 4;
+    q.plan.context = 4; /* which divide the states together */
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "group_extrapolated"));
 }
 
 /* A rank of a tensor group that does not cut experts holds all of its share of them. */

@@ -105,6 +105,25 @@ deepspeed_clones_its_part_of_what_trains_in_fp32(void)
                        "a part each");
 }
 
+/* register_post_accumulate_grad_hook steps on each parameter as its gradient comes: of the embedding
+ * at the very end, when the head's has long gone. */
+static void
+a_step_in_backward_has_one_gradient_at_a_time(void)
+{
+    sl_question q = asked(SL_FRAMEWORK_DDP, 0);
+
+    cluster.accelerators_per_node = 1;
+    q.plan.data = 1;
+    q.workload.sequence_length = 1;
+    q.workload.global_batch = 1;
+    q.workload.precision = SL_PRECISION_FP32; /* under autocast copies of weights are more */
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    q.workload.loss = SL_LOSS_CUT;
+    q.workload.optimizer_in_backward = true;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_STEPPED_GRADIENT), 4.0 * 32768.0 * 2048.0, 1e-12,
+                   "the table, no head and no norm beside it");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -113,6 +132,7 @@ main(int argc, char **argv)
         SL_CASE(buckets_of_deepspeed_go_by_its_stage),
         SL_CASE(an_optimizer_step_has_no_bucket_of_backward),
         SL_CASE(deepspeed_clones_its_part_of_what_trains_in_fp32),
+        SL_CASE(a_step_in_backward_has_one_gradient_at_a_time),
     };
 
     return sl_run_cases(argc, argv, "gathered", cases, sizeof cases / sizeof cases[0]);

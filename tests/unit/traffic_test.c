@@ -407,6 +407,23 @@ the_last_buckets_are_not_hidden(void)
     sl_expect_near(seconds, open_s - e.backward.computing_s, 1e-9, "table and first block");
 }
 
+/* What passes lose to traffic that hides under them, drawn as well. */
+static void
+a_loss_of_all_is_as_one_of_nearly_all(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+    double steps[2];
+
+    q.plan.pipeline = 2;
+    q.plan.data = 8;
+    software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        software.overlap_loss_ratio = i == 0 ? 1.0 : 0.999999;
+        steps[i] = sl_fixture_timeline(&q, sl_fixture_answer(&q))->step_s;
+    }
+    sl_expect_near(steps[0], steps[1], 1e-4, "1 and 0.999999");
+}
+
 /* SimpleFSDP: a graph gathers and reduces where it uses, whatever is said to be wrapped. */
 static void
 a_traced_graph_has_no_units(void)
@@ -502,6 +519,7 @@ static const sl_case cases[] = {
     SL_CASE(early_deepspeed_gathers_large_blocks_three_times),
     SL_CASE(owners_of_whole_tensors_get_gradients_and_send_parameters),
     SL_CASE(units_are_what_is_wrapped),
+    SL_CASE(a_loss_of_all_is_as_one_of_nearly_all),
     SL_CASE(a_traced_graph_has_no_units),
     SL_CASE(the_first_gathers_and_the_last_reductions_are_not_hidden),
     SL_CASE(the_last_buckets_are_not_hidden),

@@ -444,6 +444,19 @@ measure_engine(const sl_memory_case *c, const sl_stage *stage, const units *u, s
         out->passing_buffers += layout.parameter_bytes * u->all / lists;
 }
 
+/* Elements of the largest tensor of the embedding. */
+static double
+largest_table(const sl_memory_case *c, const sl_stage *stage)
+{
+    const sl_model *model = c->question->model;
+    const sl_layer_kind *kind = &model->kinds[model->layers[0]];
+    double largest = 0.0;
+
+    for (uint32_t i = 0; stage->first && i < kind->tensor_count; i++)
+        largest = sl_larger(largest, sl_slice_elements(c->slice, &kind->tensors[i]));
+    return largest;
+}
+
 /* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
  * would hold on to it. */
 static void
@@ -453,7 +466,7 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
     const double gradient = sl_states_layout(c->workload, c->plan, &elements).gradient_bytes;
 
     out->stepped_head = gradient * head_elements(c, stage, u);
-    out->stepped_root = gradient * u->root_made;
+    out->stepped_root = gradient * largest_table(c, stage);
     out->stepped_block = gradient * largest_matrix(c, stage);
 }
 

@@ -28,7 +28,7 @@ typedef struct sl_gathered {
     double queued_ratio;       /* ... of so many of all blocks, as backward goes on */
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
-    double stepped_root;       /* ... of embedding and head at the very end */
+    double stepped_root;       /* ... of the embedding's table at the very end */
     double head_flat;          /* of head_bytes what is in those segments */
     double root_segments;      /* of the streams that gather and reduce the root unit, which nothing
                                   else can use */
