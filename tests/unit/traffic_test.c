@@ -415,7 +415,7 @@ a_loss_of_all_is_as_one_of_nearly_all(void)
     double steps[2];
 
     q.plan.pipeline = 2;
-    q.plan.data = 8;
+    q.plan.data = 4;
     software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
     for (uint32_t i = 0; i < 2; i++) {
         software.overlap_loss_ratio = i == 0 ? 1.0 : 0.999999;
