@@ -314,9 +314,18 @@ spool_open(sl_exchange *exchange, const sl_site *site, const sl_head *head)
         refuse_code(exchange, &err);
 }
 
+/* Methods that change nothing, which any page may have sent. */
+static bool
+only_reads(const char *method)
+{
+    return sl_text_equal(method, "GET") || sl_text_equal(method, "HEAD") ||
+           sl_text_equal(method, "OPTIONS");
+}
+
 /* Refusals that come before anybody looks at the path. */
 static void
-gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *version)
+gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *method,
+     const char *version)
 {
     sl_errors err = {.count = 0};
     if (!head->clear) {
@@ -332,6 +341,11 @@ gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char
                       "the Host of the request must be a name that is served here");
         sl_hint(&err, "add it to SHARDLINE_ALLOWED_HOSTS");
         refuse(exchange, SL_PROBLEM_HOST, &err);
+    } else if (!only_reads(method) && !sl_origin_allowed(site->settings, head)) {
+        (void)sl_fail(&err, SL_E_FORBIDDEN, "origin_not_allowed", "",
+                      "a page of another site must not send this request");
+        sl_hint(&err, "a host of SHARDLINE_ALLOWED_HOSTS is not another site");
+        refuse_code(exchange, &err);
     }
 }
 
@@ -374,7 +388,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
         sl_exchange_free(exchange);
         return NULL;
     }
-    gate(exchange, site, &head, version);
+    gate(exchange, site, &head, method, version);
     if (!exchange->ready)
         route_find(exchange, site, &head, url, method);
     if (!exchange->ready)

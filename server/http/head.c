@@ -22,6 +22,8 @@ static const char *const field_names[] = {
     [SL_FIELD_USER_AGENT] = "User-Agent",
     [SL_FIELD_CACHE_CONTROL] = "Cache-Control",
     [SL_FIELD_FORWARDED_FOR] = "X-Forwarded-For",
+    [SL_FIELD_ORIGIN] = "Origin",
+    [SL_FIELD_FETCH_SITE] = "Sec-Fetch-Site",
 };
 _Static_assert(sizeof field_names / sizeof field_names[0] == SL_FIELD_COUNT,
                "every field has a name");
@@ -108,6 +110,26 @@ sl_host_allowed(const sl_settings *settings, const char *host)
         if (same_host(name, length, settings->allowed_hosts[i]))
             return true;
     return false;
+}
+
+bool
+sl_origin_allowed(const sl_settings *settings, const sl_head *head)
+{
+    assert(settings != NULL && head != NULL);
+    static const char *const schemes[] = {"http://", "https://"};
+    const char *const site = head->value[SL_FIELD_FETCH_SITE];
+    const char *const origin = head->value[SL_FIELD_ORIGIN];
+
+    if (site != NULL && sl_text_equal_ignoring_case(site, "cross-site"))
+        return false;
+    if (origin == NULL)
+        return true;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        const size_t length = strlen(schemes[i]);
+        if (strncasecmp(origin, schemes[i], length) == 0)
+            return head->times[SL_FIELD_ORIGIN] == 1 && sl_host_allowed(settings, origin + length);
+    }
+    return false; /* "null": a page that hides where it is from */
 }
 
 bool

@@ -24,6 +24,8 @@ typedef enum sl_field {
     SL_FIELD_USER_AGENT,
     SL_FIELD_CACHE_CONTROL,
     SL_FIELD_FORWARDED_FOR,
+    SL_FIELD_ORIGIN,
+    SL_FIELD_FETCH_SITE,
     SL_FIELD_COUNT
 } sl_field;
 
@@ -44,6 +46,13 @@ sl_head sl_head_read(struct MHD_Connection *connection);
  * machine (DNS rebinding) is recognised by nothing else. NULL (HTTP/1.0, never a browser) passes.
  */
 bool sl_host_allowed(const sl_settings *settings, const char *host);
+
+/**
+ * False when a browser says that a page of another site sent the request: many can be sent without
+ * asking first, and on loopback there is nothing else to keep strangers out. The host of Origin is
+ * judged as that of Host is; scheme and port may be a proxy's. Who is no browser says neither.
+ */
+bool sl_origin_allowed(const sl_settings *settings, const sl_head *head);
 
 /** True when content_type (without its parameters) is in the comma-separated list, or it is "*". */
 bool sl_type_accepted(const char *list, const char *content_type);

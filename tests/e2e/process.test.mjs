@@ -274,6 +274,27 @@ test('a request for another host is 421, wherever it points', async () => {
         assert.equal((await client.get('/healthz', { headers: { Host: host } })).status, 200, host);
 });
 
+test('a page of another site can send nothing that writes', async () => {
+    const parse = '/api/v1/inventories:parse';
+    const restore = '/api/v1/inventories/hal:restore';
+    const { port } = new URL(server.url);
+    const foreign = [{ Origin: 'https://evil.example' }, { Origin: 'null' },
+        { 'Sec-Fetch-Site': 'cross-site' }, { Origin: `http://localhost.evil.example:${port}` }];
+    for (const headers of foreign) {
+        for (const [method, path] of [['POST', restore], ['DELETE', '/api/v1/plans/one'],
+            ['PUT', '/api/v1/accelerators/own']])
+            assertProblem(await client.request(method, path, { headers }), 403,
+                { code: 'origin_not_allowed' });
+        assertProblem(await client.request('POST', parse,
+            { body: 'x', headers: { ...headers, 'Content-Type': 'text/plain' } }), 403);
+        assert.equal((await client.get('/healthz', { headers })).status, 200);
+    }
+    // Our own page: as it is, and as a browser sees it behind a proxy that ends TLS.
+    for (const origin of [server.url, 'https://localhost', 'http://[::1]:1'])
+        assert.equal((await post(JSON.stringify(estimate()), { ...json, Origin: origin,
+            'Sec-Fetch-Site': 'same-origin' })).status, 200, origin);
+});
+
 test('an allowed host is served', async (t) => {
     const hosts = 'planner.example,other,[2001:db8::7]';
     const open = await startServer({ env: { SHARDLINE_ALLOWED_HOSTS: hosts } });

@@ -495,6 +495,36 @@ request_with_two_meanings_is_refused_and_cut(void)
 }
 
 static void
+writes_of_a_page_of_another_site_are_403(void)
+{
+    begin();
+    static const struct {
+        const char *method, *headers;
+        int status;
+    } wanted[] = {
+        {"POST", "", 200},
+        {"POST", "Origin: http://localhost:1\r\nSec-Fetch-Site: same-origin\r\n", 200},
+        {"POST", "Origin: https://plan.example.org\r\n", 200},
+        {"POST", "Origin: https://evil.example\r\n", 403},
+        {"POST", "Origin: null\r\n", 403},
+        {"POST", "Sec-Fetch-Site: cross-site\r\n", 403},
+        {"BREW", "Origin: null\r\n", 403},
+        {"GET", "Origin: https://evil.example\r\nSec-Fetch-Site: cross-site\r\n", 405},
+        {"OPTIONS", "Origin: https://evil.example\r\n", 204},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        sl_answer answer = sl_client_ask(&client, wanted[i].method, "/upload", wanted[i].headers);
+        expect_status(&answer, wanted[i].status, wanted[i].headers);
+        if (wanted[i].status == 403) {
+            expect_body_has(&answer, "/problems/forbidden");
+            expect_body_has(&answer, "\"code\":\"origin_not_allowed\"");
+        }
+        sl_answer_free(&answer);
+    }
+    end();
+}
+
+static void
 old_protocol_without_a_host_is_answered(void)
 {
     begin();
@@ -564,6 +594,7 @@ static const sl_case cases[] = {
     SL_CASE(http_1_1_without_a_host_is_400),
     SL_CASE(strange_host_is_421),
     SL_CASE(request_with_two_meanings_is_refused_and_cut),
+    SL_CASE(writes_of_a_page_of_another_site_are_403),
     SL_CASE(old_protocol_without_a_host_is_answered),
     SL_CASE(taken_port_is_named),
     SL_CASE(address_that_is_not_ours_is_named),

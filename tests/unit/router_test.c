@@ -264,6 +264,51 @@ allowed_hosts_may_be_written_as_in_a_url(void)
 }
 
 static void
+only_pages_of_hosts_that_are_served_here_may_write(void)
+{
+    static const sl_settings settings = {
+        .listen_host = "127.0.0.1", .allowed_hosts = {"plan.example.org"}, .allowed_host_count = 1};
+    static const struct {
+        const char *origin, *site, *want;
+    } rows[] = {
+        {NULL, NULL, "allowed"},
+        {NULL, "none", "allowed"},
+        {NULL, "same-origin", "allowed"},
+        {NULL, "cross-site", "refused"},
+        {NULL, "Cross-Site", "refused"},
+        {"http://localhost:8080", NULL, "allowed"},
+        {"HTTP://127.0.0.1", "same-site", "allowed"},
+        {"http://[::1]:8080", "same-origin", "allowed"},
+        {"https://plan.example.org", "same-origin", "allowed"}, /* TLS ends at the proxy */
+        {"https://Plan.Example.org:8443", NULL, "allowed"},
+        {"https://plan.example.org", "cross-site", "refused"},
+        {"https://evil.example", NULL, "refused"},
+        {"https://evil.example", "same-site", "refused"},
+        {"http://localhost.evil.example", NULL, "refused"},
+        {"http://localhost@evil.example", NULL, "refused"},
+        {"http://evil.example:80/http://localhost", NULL, "refused"},
+        {"null", NULL, "refused"},
+        {"null", "same-origin", "refused"},
+        {"", NULL, "refused"},
+        {"localhost", NULL, "refused"},
+        {"http://", NULL, "refused"},
+        {"capacitor://localhost", NULL, "refused"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_head head = {.clear = true};
+        head.value[SL_FIELD_ORIGIN] = rows[i].origin;
+        head.times[SL_FIELD_ORIGIN] = rows[i].origin != NULL;
+        head.value[SL_FIELD_FETCH_SITE] = rows[i].site;
+        sl_expect_text(sl_origin_allowed(&settings, &head) ? "allowed" : "refused", rows[i].want,
+                       rows[i].origin == NULL ? "no origin" : rows[i].origin);
+    }
+    sl_head twice = {.clear = true};
+    twice.value[SL_FIELD_ORIGIN] = "http://localhost";
+    twice.times[SL_FIELD_ORIGIN] = 2;
+    CU_ASSERT_FALSE(sl_origin_allowed(&settings, &twice));
+}
+
+static void
 unknown_query_parameters_are_refused_with_the_nearest_known(void)
 {
     static const sl_pair query[] = {
@@ -322,6 +367,7 @@ static const sl_case cases[] = {
     SL_CASE(only_a_trusted_proxy_is_believed_about_whom_it_forwards),
     SL_CASE(only_loopback_listening_and_allowed_hosts_pass),
     SL_CASE(allowed_hosts_may_be_written_as_in_a_url),
+    SL_CASE(only_pages_of_hosts_that_are_served_here_may_write),
     SL_CASE(unknown_query_parameters_are_refused_with_the_nearest_known),
     SL_CASE(repeated_query_parameters_are_refused),
     SL_CASE(content_types_compare_without_case_and_parameters),
