@@ -162,6 +162,12 @@ sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *
 
     if (sl_writer_ok(writer))
         return;
+    if (!writer->failed && writer->out->failed) {
+        (void)sl_fail(&err, SL_E_MEMORY, "answer_too_large", "",
+                      "the answer is larger than this server gives at once");
+        sl_response_problem(response, request, &err);
+        return;
+    }
     (void)sl_fail(&err, SL_E_INTERNAL, "answer_not_written", "",
                   "the answer could not be written as JSON");
     sl_log(SL_LOG_ERROR, "an answer could not be written",

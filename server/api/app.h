@@ -93,7 +93,8 @@ sl_code sl_api_flag(const sl_request *request, const char *name, bool *out,
 /** ?unknown=warn: unknown fields of the body become warnings. */
 sl_code sl_api_lenient(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;
 
-/** Ends a JSON answer: a fault of ours becomes a 500 problem instead of a broken document. */
+/** Ends a JSON answer: a fault of ours becomes a 500 problem instead of a broken document, and one
+ * that did not fit into its buffer a 503, rule answer_too_large. */
 void sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *request);
 
 /** The store of this worker with its schema up to date, or NULL and err filled. */

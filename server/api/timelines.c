@@ -18,6 +18,12 @@ static const char *const types[FORMS] = {
     [FORM_FILE] = "application/gzip",
 };
 
+static sl_code
+out_of_memory(sl_errors *err)
+{
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
+}
+
 /* Below, packing costs more than it saves. */
 static const size_t packed_from_bytes = 4096;
 
@@ -126,33 +132,65 @@ write_answer(const sl_question *question, sl_timeline_document *document, const 
     document->timeline = &timeline;
     if (trace ? sl_trace_write(writer, document) : sl_timeline_write(writer, document))
         return SL_OK;
-    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
+    return out_of_memory(err);
 }
 
-/* As the client takes it: a trace as a packed file of the name that TensorBoard's plugin looks for,
- * or what was asked for, packed on the way. */
+/* A trace goes as a packed file of the name that TensorBoard's plugin looks for, or what was asked
+ * for as it is, packed on the way where the client takes that. */
 static void
-pack(const sl_request *request, form as, sl_response *response)
+put_head(form as, bool packed, sl_response *response)
 {
-    if (response->status != 200)
-        return;
+    response->content_type = types[as];
     sl_response_header(response, "Vary", "Accept, Accept-Encoding");
-    if (as == FORM_TRACE)
-        response->content_type = types[FORM_TRACE];
-    if (as == FORM_FILE) {
-        sl_errors err = {.count = 0};
-        if (sl_gzip(&response->body)) {
-            response->content_type = types[FORM_FILE];
-            sl_response_header(response, "Content-Disposition",
-                               "attachment; filename=\"step.pt.trace.json.gz\"");
-            return;
-        }
-        (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the trace does not fit in memory");
-        sl_response_problem(response, request, &err);
-    } else if (sl_request_takes_gzip(request) && response->body.size > packed_from_bytes &&
-               sl_gzip(&response->body)) {
+    if (as == FORM_FILE)
+        sl_response_header(response, "Content-Disposition",
+                           "attachment; filename=\"step.pt.trace.json.gz\"");
+    else if (packed)
         sl_response_header(response, "Content-Encoding", "gzip");
+}
+
+/* What is longer than one answer may be is the client's to shorten: nothing of ours broke. */
+static sl_code
+too_long(form as, bool packed, sl_errors *err)
+{
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "answer_too_large", "",
+                "limit, from_s, to_s and rank must leave an answer of at most %d bytes",
+                SL_RESPONSE_BODY_MAX_BYTES);
+
+    if (packed)
+        sl_hint(err, "limit=%d, or a part of the step by from_s and to_s", SL_SPANS_DEFAULT / 10);
+    else
+        sl_hint(err, "%s, which is packed; or a part of the step by from_s and to_s",
+                as == FORM_TRACE ? "Accept: application/gzip" : "Accept-Encoding: gzip");
+    return code;
+}
+
+/* Writes the answer, in whatever form the client takes it. */
+static sl_code
+draw(sl_timeline_document *document, const double *sizes, void *scratch, form as,
+     const sl_request *request, sl_response *response, sl_errors *err)
+{
+    const bool packs = as == FORM_FILE || sl_request_takes_gzip(request);
+    sl_gzip *const gzip = packs ? sl_gzip_new(&response->body) : NULL;
+    bool packed = false;
+    sl_writer writer;
+
+    if (packs && gzip == NULL)
+        return out_of_memory(err);
+    sl_writer_init(&writer, packs ? sl_gzip_text(gzip) : &response->body);
+    sl_code code = write_answer(document->question, document, sizes, scratch, as != FORM_COLUMNS,
+                                &writer, err);
+    const size_t from_bytes = as == FORM_FILE ? 0 : packed_from_bytes;
+    if (code == SL_OK &&
+        (writer.out->failed || (packs && !sl_gzip_finish(gzip, from_bytes, &packed))))
+        code = too_long(as, packs, err);
+    if (code == SL_OK) {
+        put_head(as, packed, response);
+        sl_api_finish(&writer, response, request);
     }
+    sl_gzip_free(gzip);
+    return code;
 }
 
 static void
@@ -162,11 +200,9 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_timeline_query query = {.limit = 0};
     sl_question question;
     sl_errors err = {.count = 0};
-    sl_writer writer;
     const double *sizes = NULL;
     size_t bytes = 0;
     void *scratch = NULL;
-    const form as = form_of(request);
 
     (void)app;
     sl_code code = read_query(request, &query, &err);
@@ -181,9 +217,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     if (code == SL_OK)
         code = sl_timeline_size(&question, worker->estimate, &bytes, &err);
     if (code == SL_OK && (scratch = malloc(bytes)) == NULL)
-        code =
-            sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
-    sl_writer_init(&writer, &response->body);
+        code = out_of_memory(&err);
     if (code == SL_OK) {
         sl_timeline_document document = {
             .question = &question,
@@ -192,16 +226,11 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
             .request = &a->read,
             .warnings = &a->warnings,
         };
-        code =
-            write_answer(&question, &document, sizes, scratch, as != FORM_COLUMNS, &writer, &err);
+        code = draw(&document, sizes, scratch, form_of(request), request, response, &err);
     }
     free(scratch);
-    if (code != SL_OK) {
+    if (code != SL_OK)
         sl_response_problem(response, request, &err);
-        return;
-    }
-    sl_api_finish(&writer, response, request);
-    pack(request, as, response);
 }
 
 void

@@ -22,7 +22,8 @@ sl_buffer_clear(sl_buffer *buffer)
 {
     assert(buffer != NULL);
     free(buffer->data);
-    *buffer = (sl_buffer){.limit = buffer->limit};
+    *buffer = (sl_buffer){
+        .limit = buffer->limit, .drain = buffer->drain, .drain_context = buffer->drain_context};
 }
 
 static bool
@@ -30,7 +31,9 @@ grow(sl_buffer *buffer, size_t more)
 {
     if (buffer->failed)
         return false;
-    if (more > buffer->limit - buffer->size) {
+    if (more > buffer->limit - buffer->size && buffer->drain != NULL)
+        buffer->drain(buffer->drain_context, buffer);
+    if (buffer->failed || more > buffer->limit - buffer->size) {
         buffer->failed = true;
         return false;
     }

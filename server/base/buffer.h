@@ -1,6 +1,7 @@
 /**
  * Growing byte buffer with a hard limit. A failed append sets `failed` and later appends do
- * nothing, so that a long sequence of writes is checked once, at its end.
+ * nothing, so that a long sequence of writes is checked once, at its end. One with a drain is
+ * emptied into it where an append would pass the limit, and fails for what alone is longer.
  */
 #ifndef SL_BASE_BUFFER_H
 #define SL_BASE_BUFFER_H
@@ -16,6 +17,9 @@ typedef struct sl_buffer {
     size_t capacity;
     size_t limit;
     bool failed;
+    void (*drain)(void *context, struct sl_buffer *buffer); /* takes all bytes, size is 0 then, or
+                                                               sets failed; NULL: none */
+    void *drain_context;
 } sl_buffer;
 
 void sl_buffer_init(sl_buffer *buffer, size_t limit_bytes);

@@ -1,55 +1,104 @@
 #include "trace/gzip.h"
 
 #include <assert.h>
-#include <limits.h>
+#include <stdlib.h>
 
 #define ZLIB_CONST /* its input is only read */
 #include <zlib.h>
 
-enum { GZIP_WINDOW_BITS = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 16 };
+enum {
+    GZIP_WINDOW_BITS = 15 + 16,
+    MEMORY_LEVEL = 8,
+    PIECE_BYTES = 1 << 16,
+    TEXT_BYTES = 1 << 20 /* of the text at a time */
+};
 
-/* Packs all of it into `out`, whose failure is the caller's to see. */
-static bool
-pack(z_stream *stream, const sl_buffer *from, sl_buffer *out)
+struct sl_gzip {
+    z_stream stream;
+    sl_buffer *out;
+    sl_buffer text; /* not packed yet */
+    bool began;     /* some of it was */
+};
+
+/* Packs what there is of the text, to the end of the file with Z_FINISH. */
+static void
+pack(sl_gzip *gzip, int flush)
 {
-    static const size_t most = UINT_MAX;
-    size_t done = 0;
+    z_stream *const stream = &gzip->stream;
     int state = Z_OK;
 
-    while (state == Z_OK && !out->failed) {
+    gzip->began = true;
+    stream->next_in = (const unsigned char *)gzip->text.data;
+    stream->avail_in = (uInt)gzip->text.size;
+    do {
         unsigned char piece[PIECE_BYTES];
-        if (stream->avail_in == 0 && done < from->size) {
-            const size_t left = from->size - done < most ? from->size - done : most;
-            stream->next_in = (const unsigned char *)from->data + done;
-            stream->avail_in = (uInt)left;
-            done += left;
-        }
         stream->next_out = piece;
         stream->avail_out = sizeof piece;
-        state = deflate(stream, done == from->size ? Z_FINISH : Z_NO_FLUSH);
-        sl_buffer_append(out, piece, sizeof piece - stream->avail_out);
+        state = deflate(stream, flush);
+        sl_buffer_append(gzip->out, piece, sizeof piece - stream->avail_out);
+    } while (state == Z_OK && stream->avail_out == 0 && !gzip->out->failed);
+    gzip->text.size = 0;
+    gzip->text.failed = gzip->out->failed;
+    assert(gzip->out->failed || flush != Z_FINISH || state == Z_STREAM_END);
+}
+
+static void
+drain(void *context, sl_buffer *text)
+{
+    sl_gzip *const gzip = context;
+
+    assert(text == &gzip->text);
+    pack(gzip, Z_NO_FLUSH);
+}
+
+sl_gzip *
+sl_gzip_new(sl_buffer *out)
+{
+    assert(out != NULL && out->size == 0);
+
+    sl_gzip *const gzip = calloc(1, sizeof *gzip);
+    if (gzip == NULL)
+        return NULL;
+    if (deflateInit2(&gzip->stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(gzip);
+        return NULL;
     }
-    return state == Z_STREAM_END && !out->failed;
+    gzip->out = out;
+    sl_buffer_init(&gzip->text, TEXT_BYTES);
+    gzip->text.drain = drain;
+    gzip->text.drain_context = gzip;
+    return gzip;
+}
+
+void
+sl_gzip_free(sl_gzip *gzip)
+{
+    if (gzip == NULL)
+        return;
+    (void)deflateEnd(&gzip->stream);
+    sl_buffer_clear(&gzip->text);
+    free(gzip);
+}
+
+sl_buffer *
+sl_gzip_text(sl_gzip *gzip)
+{
+    assert(gzip != NULL);
+    return &gzip->text;
 }
 
 bool
-sl_gzip(sl_buffer *buffer)
+sl_gzip_finish(sl_gzip *gzip, size_t from_bytes, bool *packed)
 {
-    z_stream stream = {0};
-    sl_buffer packed;
+    assert(gzip != NULL && packed != NULL);
 
-    assert(buffer != NULL);
-    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
+    *packed = gzip->began || gzip->text.size >= from_bytes;
+    if (gzip->text.failed)
         return false;
-    sl_buffer_init(&packed, buffer->limit);
-    const bool done = pack(&stream, buffer, &packed);
-    (void)deflateEnd(&stream);
-    if (!done) {
-        sl_buffer_clear(&packed);
-        return false;
-    }
-    sl_buffer_clear(buffer);
-    *buffer = packed;
-    return true;
+    if (*packed)
+        pack(gzip, Z_FINISH);
+    else
+        sl_buffer_append(gzip->out, gzip->text.data, gzip->text.size);
+    return !gzip->out->failed;
 }

@@ -218,6 +218,27 @@ test('a trace comes as a file, and columns packed where the client takes that', 
     assert.equal(refused.headers['content-encoding'], undefined);
 });
 
+test('a trace of over 64 MiB is packed while it is written, and refused with what helps otherwise', async () => {
+    const parts = { workload: { global_batch_size: 24576, recompute: 'none' }, cluster: { ...eight, accelerators_per_node: 1 },
+        parallelism: { ...sharded, data: 1 } };
+    const file = await ask(parts, '?limit=1000000', { accept: 'application/gzip' });
+    assert.equal(file.status, 200, file.text);
+    const text = gunzipSync(file.bytes);
+    assert.ok(text.length > 2 ** 26 && file.bytes.length < 2 ** 24, `${text.length} bytes as ${file.bytes.length}`);
+    const { traceEvents: events, otherData } = JSON.parse(text);
+    assert.equal(otherData.left_out, 0);
+    assert.ok(events.filter(({ ph }) => ph === 'X').length > 24576 * 8);
+    const packed = await ask(parts, '?limit=1000000', { accept: trace, 'accept-encoding': 'gzip' });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.ok(gunzipSync(packed.bytes).equals(text));
+
+    const refused = await ask(parts, '?limit=1000000', { accept: trace });
+    const { hint } = assertProblem(refused, 422, { code: 'answer_too_large', says: /67108864/ });
+    assert.match(hint, /application\/gzip.*from_s and to_s/);
+    const part = await ask(parts, '?limit=1000000&from_s=0&to_s=0.01', { accept: trace });
+    assert.equal(part.status, 200, part.text);
+});
+
 test('collectives come as steps around their ring where that is asked for', async () => {
     const parts = { workload: { framework: 'fsdp2', recompute: 'none' },
         parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } };

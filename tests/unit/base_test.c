@@ -156,6 +156,49 @@ a_full_buffer_fails_once_and_for_good(void)
     sl_buffer_clear(&buffer);
 }
 
+typedef struct drained {
+    sl_buffer all;
+    bool breaks;
+} drained;
+
+static void
+take_all(void *context, sl_buffer *buffer)
+{
+    drained *const to = context;
+    sl_buffer_append(&to->all, buffer->data, buffer->size);
+    buffer->size = 0;
+    buffer->failed = to->breaks;
+}
+
+static void
+a_full_buffer_with_a_drain_is_emptied_and_goes_on(void)
+{
+    drained to = {.breaks = false};
+    sl_buffer_init(&to.all, SIZE_MAX);
+    sl_buffer buffer;
+    sl_buffer_init(&buffer, 10);
+    buffer.drain = take_all;
+    buffer.drain_context = &to;
+    for (int i = 0; i < 1000; i++) {
+        sl_buffer_text(&buffer, "ab");
+        sl_buffer_format(&buffer, "%03d", i);
+        CU_ASSERT_FATAL(buffer.size <= 10);
+    }
+    CU_ASSERT_FALSE(buffer.failed);
+    CU_ASSERT_EQUAL(to.all.size + buffer.size, 5000);
+    CU_ASSERT_EQUAL(memcmp(to.all.data + 4985, "ab997", 5), 0);
+    sl_buffer_text(&buffer, "more than ten bytes");
+    CU_ASSERT_TRUE(buffer.failed);
+
+    sl_buffer_clear(&buffer);
+    to.breaks = true;
+    sl_buffer_text(&buffer, "1234567890");
+    sl_buffer_text(&buffer, "1");
+    CU_ASSERT_TRUE(buffer.failed);
+    sl_buffer_clear(&buffer);
+    sl_buffer_clear(&to.all);
+}
+
 static void
 taken_bytes_leave_the_buffer(void)
 {
@@ -414,6 +457,7 @@ main(int argc, char **argv)
         SL_CASE(an_arena_refuses_past_its_limit_and_on_overflow),
         SL_CASE(a_buffer_grows_and_stays_terminated),
         SL_CASE(a_full_buffer_fails_once_and_for_good),
+        SL_CASE(a_full_buffer_with_a_drain_is_emptied_and_goes_on),
         SL_CASE(taken_bytes_leave_the_buffer),
         SL_CASE(sha256_matches_published_vectors),
         SL_CASE(no_two_identities_are_alike),

@@ -7,6 +7,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "harness.h"
+#include "trace/gunzip.h"
+#include "trace/gzip.h"
 #include "trace/upload.h"
 
 enum { ROOM = 64 };
@@ -446,6 +448,71 @@ damaged_bodies_are_refused_by_name(void)
     expect_upload_fault("no", 2, "malformed_json");
 }
 
+static sl_code
+keep(void *context, const char *bytes, size_t size, sl_errors *err)
+{
+    (void)err;
+    sl_buffer_append(context, bytes, size);
+    return SL_OK;
+}
+
+/* Writes `lines` numbers, a line each, and keeps the same text in `text`. False: it did not fit. */
+static bool
+pack_lines(uint32_t lines, size_t from_bytes, sl_buffer *text, sl_buffer *out, bool *packed)
+{
+    sl_gzip *const gzip = sl_gzip_new(out);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gzip);
+    for (uint32_t i = 0; i < lines; i++) {
+        sl_buffer_format(sl_gzip_text(gzip), "%u\n", i * 2654435761u);
+        sl_buffer_format(text, "%u\n", i * 2654435761u);
+    }
+    const bool done = sl_gzip_finish(gzip, from_bytes, packed);
+    sl_gzip_free(gzip);
+    return done;
+}
+
+static void
+a_text_is_packed_while_it_is_written(void)
+{
+    static const uint32_t lines[] = {0, 1, 1000, 400000}; /* the last are some 4 MB */
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        sl_buffer text, out, back;
+        sl_errors err = {.count = 0};
+        bool packed = false;
+        sl_buffer_init(&text, SIZE_MAX);
+        sl_buffer_init(&out, SIZE_MAX);
+        sl_buffer_init(&back, SIZE_MAX);
+        CU_ASSERT_TRUE(pack_lines(lines[i], 0, &text, &out, &packed));
+        CU_ASSERT_TRUE_FATAL(packed);
+        sl_gunzip *const gunzip = sl_gunzip_new(SIZE_MAX, keep, &back);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(gunzip);
+        CU_ASSERT_EQUAL(sl_gunzip_feed(gunzip, out.data, out.size, &err), SL_OK);
+        CU_ASSERT_EQUAL(sl_gunzip_finish(gunzip, &err), SL_OK);
+        sl_gunzip_free(gunzip);
+        CU_ASSERT_EQUAL_FATAL(back.size, text.size);
+        CU_ASSERT_TRUE(text.size == 0 || memcmp(back.data, text.data, text.size) == 0);
+        sl_buffer_clear(&text);
+        sl_buffer_clear(&out);
+        sl_buffer_clear(&back);
+    }
+}
+
+static void
+short_texts_stay_as_they_are_and_long_ones_are_bounded(void)
+{
+    sl_buffer text, out;
+    bool packed = true;
+    sl_buffer_init(&text, SIZE_MAX);
+    sl_buffer_init(&out, 100000);
+    CU_ASSERT_TRUE(pack_lines(10, 4096, &text, &out, &packed));
+    CU_ASSERT_FALSE(packed);
+    sl_expect_text(out.data, text.data, "as it is");
+    sl_buffer_clear(&out);
+    CU_ASSERT_FALSE(pack_lines(400000, 4096, &text, &out, &packed));
+    sl_buffer_clear(&out);
+    sl_buffer_clear(&text);
+}
+
 static const sl_case cases[] = {
     SL_CASE(time_is_the_union_of_intervals_not_their_sum),
     SL_CASE(communication_is_exposed_where_nothing_computes),
@@ -462,6 +529,8 @@ static const sl_case cases[] = {
     SL_CASE(texts_that_are_no_trace_are_refused),
     SL_CASE(more_kernels_than_there_is_room_for_are_refused),
     SL_CASE(request_and_trace_are_packed_or_not_each_for_itself),
+    SL_CASE(a_text_is_packed_while_it_is_written),
+    SL_CASE(short_texts_stay_as_they_are_and_long_ones_are_bounded),
     SL_CASE(damaged_bodies_are_refused_by_name),
 };
 
