@@ -116,7 +116,7 @@ serve(sl_app *app, const sigset_t *signals)
                          [SL_LANE_STORE] = 4,
                          [SL_LANE_HUB] = 8,
                          [SL_LANE_PROBE] = 1,
-                         [SL_LANE_BULK] = 1},
+                         [SL_LANE_BULK] = 2}, /* one for what is short, beside the longest */
         .lane_depth = {[SL_LANE_COMPUTE] = 1024,
                        [SL_LANE_STORE] = 256,
                        [SL_LANE_HUB] = 256,

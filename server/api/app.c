@@ -40,6 +40,7 @@ sl_worker_new(void *argument, sl_lane lane)
 
     if (worker == NULL)
         return NULL;
+    worker->lane = lane;
     switch (lane) {
     case SL_LANE_STORE:
         worker->store = sl_store_new(app->settings->database_url);

@@ -44,6 +44,7 @@ const sl_embedded *sl_api_contract(void);
 
 /** One per thread; each lane uses its part. Estimates are too large for a stack. */
 typedef struct sl_worker {
+    sl_lane lane;          /* whose thread it is */
     sl_store *store;       /* store lane */
     sl_hub_worker *hub;    /* hub lane */
     sl_estimate *estimate; /* compute lane, like the next */

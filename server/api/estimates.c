@@ -359,7 +359,7 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     const double start_s = sl_clock_now_s();
     if (goes_on && arrived && is_whole(&it, kind, code, &err)) {
         answer(app, worker, &a, request, response);
-        if (response->status < 400)
+        if (response->status < 400 && !response->continues)
             sl_planned_count(kind, sl_clock_now_s() - start_s);
     } else {
         refuse(&it, response, &err);

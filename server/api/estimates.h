@@ -72,7 +72,8 @@ sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char
 /**
  * Reads the request, fetches the model and the inventory it names over the lanes, and calls
  * `answer` on the compute lane; or answers with the problem. A handler does nothing else, as it is
- * called again on each lane. kind: as which its time counts.
+ * called again on each lane, up to that where `answer` continues. kind: as which its time counts,
+ * unless it continues.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
                 sl_question_reader read, sl_api_answerer answer, sl_planned kind);

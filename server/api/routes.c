@@ -21,7 +21,7 @@ enum {
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
  * its own for a config and 3 for each thing beside it; and the query parameters that are read. */
 const sl_route sl_api_routes[] = {
-    {SL_GET, "/healthz", SL_LANE_COMPUTE, sl_health_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/healthz", SL_LANE_NONE, sl_health_get, NULL, 0, 5.0, NULL},
     {SL_GET, "/readyz", SL_LANE_PROBE, sl_ready_get, NULL, 0, 10.0, NULL},
     {SL_GET, "/metrics", SL_LANE_COMPUTE, sl_metrics_get, NULL, 0, 5.0, NULL},
     {SL_GET, "/version", SL_LANE_COMPUTE, sl_version_get, NULL, 0, 5.0, NULL},

@@ -1,7 +1,8 @@
 /*
  * A recorded trace beside the prediction of the same run. The body, an estimate request and the
- * trace behind it, lies on disk: each call reads the request from its beginning, and the last one,
- * on the compute lane with model and inventory at hand, the trace as well.
+ * trace behind it, lies on disk: each call reads the request from its beginning until, on the
+ * compute lane with model and inventory at hand, the plan is predicted. The last call, on the bulk
+ * lane, reads the trace.
  */
 #include "api/estimates.h"
 #include "api/resources.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "http/spool.h"
 #include "shardline/version.h"
@@ -104,9 +106,21 @@ read_trace(const sl_app *app, const sl_request *request, sl_trace *trace, sl_err
     return code;
 }
 
+/* What the compute lane leaves to the one that reads the trace. In the request's arena. */
+typedef struct prediction {
+    sl_estimate estimate;
+    double classes[SL_CLASS_COUNT];
+    sl_errors warnings;
+    const char *catalog_revision;
+    double took_s;
+} prediction;
+
 static sl_code
-predict(sl_worker *worker, sl_api_asked *a, double classes[SL_CLASS_COUNT], sl_errors *err)
+predict(const sl_app *app, sl_worker *worker, const sl_api_asked *a, sl_arena *arena,
+        prediction **out, sl_errors *err)
 {
+    const double start_s = sl_clock_now_s();
+
     if (sl_estimate_accounting_alone(&a->read))
         return sl_fail(err, SL_E_RANGE, "plan_required", "",
                        "a trace is compared with a plan on a cluster, not with an accounting");
@@ -114,37 +128,63 @@ predict(sl_worker *worker, sl_api_asked *a, double classes[SL_CLASS_COUNT], sl_e
     sl_code code = sl_estimate_request_check(&a->read, &question, err);
     if (code == SL_OK)
         code = sl_estimate_answer(&question, worker->scratch, worker->estimate, err);
-    if (code == SL_OK)
-        sl_classes_predict(&question, worker->estimate, classes);
-    return code;
+    if (code != SL_OK)
+        return code;
+    prediction *const made = sl_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL)
+        return out_of_memory(err);
+    made->estimate = *worker->estimate;
+    made->warnings = a->warnings;
+    made->catalog_revision = sl_arena_copy(arena, sl_catalog_revision(app->catalog));
+    if (made->catalog_revision == NULL)
+        return out_of_memory(err);
+    sl_classes_predict(&question, worker->estimate, made->classes);
+    made->took_s = sl_clock_now_s() - start_s;
+    *out = made;
+    return SL_OK;
+}
+
+/* The plan first: its faults are found in a moment. The trace takes seconds, on a lane where nobody
+ * waits who is answered in that. */
+static void
+answer_prediction(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
+                  sl_response *response)
+{
+    sl_errors err = {.count = 0};
+    prediction *made = NULL;
+
+    if (predict(app, worker, a, request->arena, &made, &err) == SL_OK)
+        sl_response_continue(response, SL_LANE_BULK, made);
+    else
+        sl_response_problem(response, request, &err);
 }
 
 static void
-answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
+answer_comparison(const sl_app *app, const prediction *predicted, const sl_request *request,
                   sl_response *response)
 {
+    const double start_s = sl_clock_now_s();
     sl_errors err = {.count = 0};
     sl_trace_figures *const figures = sl_arena_alloc(request->arena, 1, sizeof *figures);
     sl_trace *const trace = sl_trace_new(SL_TRACE_KERNELS_MAX);
     sl_measured_document document = {
         .measured = figures,
-        .predicted = worker->estimate,
-        .warnings = &a->warnings,
+        .predicted = &predicted->estimate,
+        .warnings = &predicted->warnings,
         .engine_version = sl_engine_version,
-        .catalog_revision = sl_catalog_revision(app->catalog),
+        .catalog_revision = predicted->catalog_revision,
     };
 
-    /* The plan first: its faults are found in a moment. */
+    memcpy(document.classes, predicted->classes, sizeof document.classes);
     sl_code code = figures == NULL || trace == NULL ? out_of_memory(&err)
-                                                    : predict(worker, a, document.classes, &err);
-    if (code == SL_OK)
-        code = read_trace(app, request, trace, &err);
+                                                    : read_trace(app, request, trace, &err);
     if (code == SL_OK) {
         sl_writer writer;
         sl_trace_measure(trace, figures);
         sl_writer_init(&writer, &response->body);
         sl_measured_write(&writer, &document);
         sl_api_finish(&writer, response, request);
+        sl_planned_count(SL_PLANNED_TRACE, predicted->took_s + sl_clock_now_s() - start_s);
     } else {
         sl_response_problem(response, request, &err);
     }
@@ -152,14 +192,19 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
 }
 
 void
-sl_timelines_compare(void *argument, void *worker, const sl_request *request, sl_response *response)
+sl_timelines_compare(void *argument, void *thread, const sl_request *request, sl_response *response)
 {
     sl_app *app = argument;
+    const sl_worker *worker = sl_api_worker(thread, request, response);
     sl_request asked = *request;
     sl_errors err = {.count = 0};
 
-    if (read_request(app, request, &asked, &err) == SL_OK)
-        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison,
+    if (worker == NULL)
+        return;
+    if (worker->lane == SL_LANE_BULK)
+        answer_comparison(app, response->state, request, response);
+    else if (read_request(app, request, &asked, &err) == SL_OK)
+        sl_api_ask(app, thread, &asked, response, sl_estimate_request_read, answer_prediction,
                    SL_PLANNED_TRACE);
     else
         sl_response_problem(response, request, &err);

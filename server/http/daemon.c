@@ -91,6 +91,15 @@ job_run(void *job, void *worker)
         job_push(exchange);
 }
 
+/* Of a route without a lane: what any worker might be too busy for, answered at once. */
+static enum MHD_Result
+answer_here(sl_server *server, sl_exchange *exchange)
+{
+    handle(&server->config, exchange, NULL);
+    assert(!exchange->response.continues && exchange->response.feed == NULL);
+    return sl_reply_queue(exchange, &exchange->response, sl_pending_draining(server->pending));
+}
+
 /* The request is complete: answers what needs no handler, hands the rest to its lane. */
 static enum MHD_Result
 request_dispatch(sl_server *server, sl_exchange *exchange)
@@ -101,6 +110,8 @@ request_dispatch(sl_server *server, sl_exchange *exchange)
     const sl_lane lane = exchange->route->lane;
     sl_exchange_complete(exchange);
     exchange->request.deadline_s = sl_clock_now_s() + exchange->route->timeout_s;
+    if (lane == SL_LANE_NONE)
+        return answer_here(server, exchange);
     exchange->suspended = true;
     /* In this order: a worker may be done, and resume, before the push has returned. From the add
      * on the exchange belongs to whoever settles it. */

@@ -19,7 +19,9 @@ typedef enum sl_lane {
     SL_LANE_HUB,     /* one curl handle per thread */
     SL_LANE_PROBE,   /* waits for what somebody else looks after, two seconds at most */
     SL_LANE_BULK,    /* seconds of work on one upload, behind whatever else wants the cores */
-    SL_LANE_COUNT
+    SL_LANE_COUNT,
+    SL_LANE_NONE = SL_LANE_COUNT /* a route's, whose handler waits for nobody and takes no time: it
+                                    runs where requests are read, without a worker */
 } sl_lane;
 
 /** The daemon (server.h). */

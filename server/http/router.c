@@ -95,7 +95,7 @@ sl_router_check(const sl_route *routes, size_t count)
     for (size_t i = 0; i < count; i++) {
         const sl_route *const route = &routes[i];
         assert(route->pattern != NULL && route->pattern[0] == '/' && route->handler != NULL);
-        assert(route->method < SL_METHOD_COUNT && route->lane < SL_LANE_COUNT);
+        assert(route->method < SL_METHOD_COUNT && route->lane <= SL_LANE_NONE);
         assert(route->timeout_s > 0);
         sl_query_check_names(route->query);
         uint32_t segments = 0;

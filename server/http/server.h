@@ -13,7 +13,7 @@
 #include "http/message.h"
 
 /**
- * Runs on a worker of the route's lane. `app` is the process-wide context given to sl_server_start,
+ * Runs on a worker of the route's lane, if it has one. `app` is the process-wide context given to sl_server_start,
  * `worker` what worker_new returned for this thread. Success or problem, the response is always
  * filled, or sl_response_continue was called: then the handler runs again on that lane, with that
  * lane's worker, so that waiting for one backend never holds a thread of another.

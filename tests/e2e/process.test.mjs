@@ -274,6 +274,22 @@ test('a request for another host is 421, wherever it points', async () => {
         assert.equal((await client.get('/healthz', { headers: { Host: host } })).status, 200, host);
 });
 
+test('it says that it lives while every worker computes', async (t) => {
+    const busy = await startServer({ env: { SHARDLINE_WORKERS: '1' } });
+    t.after(() => stopClean(busy));
+    const long = estimate({ workload: { global_batch_size: 8192 }, parallelism: { data: 1 }, cluster: { accelerators_per_node: 4 } });
+    let answered = 0;
+    const asked = Array.from({ length: 6 }, () => send(busy.url, 'POST', '/api/v1/timelines',
+        { headers: json, body: JSON.stringify(long) }).then(({ status }) => {
+        assert.equal(status, 200);
+        answered++;
+    }));
+    const waiting = async () => (await send(busy.url, 'GET', '/healthz')).status === 200 && answered;
+    await new Promise((done) => setTimeout(done, 50));
+    assert.ok(await waiting() < 3, 'before those that were there first');
+    await Promise.all(asked);
+});
+
 test('a page of another site can send nothing that writes', async () => {
     const parse = '/api/v1/inventories:parse';
     const restore = '/api/v1/inventories/hal:restore';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { estimate } from './lib/fixtures.mjs';
-import { connectTo } from './lib/http.mjs';
+import { connectTo, send } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { root, startServer, stopClean } from './lib/server.mjs';
 
@@ -199,6 +199,26 @@ test('a trace of tens of MB takes little memory, packed or not', async (t) => {
     t.diagnostic(`${(text.length / 1e6).toFixed(1)} MB in ${seconds.toFixed(2)} s, ${
         grown.toFixed(1)} MiB more at most`);
     assert.ok(grown < 32, `${grown} MiB`);
+});
+
+test('who asks for an estimate does not wait for a trace that is read', async (t) => {
+    const single = await startServer({ env: { SHARDLINE_WORKERS: '1' } });
+    t.after(() => stopClean(single));
+    const ask = (where, sent, type) => send(single.url, 'POST', where, { headers: { 'Content-Type': type }, body: sent });
+    const text = body(estimate(), Buffer.from(longTrace(1, 200)));
+    const started = performance.now();
+    const comparison = { answer: null };
+    const done = ask(path, text, 'application/octet-stream').then((answer) => { comparison.answer = answer; });
+    let longest = 0;
+    while (comparison.answer === null) {
+        const before = performance.now();
+        assert.equal((await ask('/api/v1/estimates', JSON.stringify(estimate()), 'application/json')).status, 200);
+        longest = Math.max(longest, performance.now() - before);
+    }
+    await done;
+    assert.equal(comparison.answer.status, 200, comparison.answer.text);
+    const took = performance.now() - started;
+    assert.ok(longest < took / 2, `${longest} of ${took} ms`);
 });
 
 const refused = (bytes, status, code, expected = {}, headers) =>

@@ -162,6 +162,15 @@ metrics(void *app, void *worker, const sl_request *request, sl_response *respons
     sl_server_metrics_write(request->server, &response->body);
 }
 
+static void
+alive(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    (void)app;
+    assert(worker == NULL);
+    response->content_type = "text/plain";
+    sl_buffer_text(&response->body, request->path);
+}
+
 /* Asks one lane, then another; what the first found travels in the state. */
 static void
 relay(void *app, void *worker, const sl_request *request, sl_response *response)
@@ -184,6 +193,7 @@ relay(void *app, void *worker, const sl_request *request, sl_response *response)
 
 static const sl_route routes[] = {
     {SL_GET, "/metrics", SL_LANE_COMPUTE, metrics, NULL, 0, 60, NULL},
+    {SL_GET, "/alive", SL_LANE_NONE, alive, NULL, 0, 60, NULL},
     {SL_GET, "/relay", SL_LANE_COMPUTE, relay, NULL, 0, 60, "dead"},
     {SL_GET, "/echo", SL_LANE_COMPUTE, echo, NULL, 0, 60, ECHO_QUERY},
     {SL_POST, "/echo", SL_LANE_COMPUTE, echo, "application/json", 0, 60, ECHO_QUERY},

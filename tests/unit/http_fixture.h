@@ -51,7 +51,7 @@ enum {
  * waits on after its deadline), GET /race (compute, 1 ms), GET /nowhere (hub lane, no threads),
  * GET /problem, POST /spool (any type, to disk, its size, sum and encoding as text), GET /relay
  * (compute, then the store lane, or with ?dead the lane without threads), GET /park (compute, once
- * more when a hold handler has ended; at once when none runs), GET /metrics. Only /echo (a to o,
+ * more when a hold handler has ended; at once when none runs), GET /metrics, GET /alive (no lane). Only /echo (a to o,
  * dry_run) and /relay read queries.
  */
 void sl_fixture_init(sl_fixture *fixture);

@@ -49,6 +49,25 @@ deadline_gives_504_while_other_lanes_answer(void)
 }
 
 static void
+without_a_lane_nothing_is_waited_for(void)
+{
+    sl_fixture fixture;
+    sl_fixture_init(&fixture);
+    fixture.config.lane_threads[SL_LANE_COMPUTE] = 0;
+    fixture.config.lane_threads[SL_LANE_STORE] = 0;
+    sl_fixture_start(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    send_get(&client, "/things/a");
+    expect_answer(&client, 503, "busy");
+    for (int i = 0; i < 2; i++) {
+        send_get(&client, "/alive");
+        expect_answer(&client, 200, "/alive");
+    }
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
 handler_continues_on_another_lane_with_its_state(void)
 {
     sl_fixture fixture;
@@ -412,6 +431,7 @@ crowd_gets_only_answers_that_can_be(void)
 
 static const sl_case cases[] = {
     SL_CASE(deadline_gives_504_while_other_lanes_answer),
+    SL_CASE(without_a_lane_nothing_is_waited_for),
     SL_CASE(handler_continues_on_another_lane_with_its_state),
     SL_CASE(parked_requests_hold_no_thread_and_go_on_when_woken),
     SL_CASE(late_result_after_the_client_left_is_dropped),
