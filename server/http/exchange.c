@@ -380,7 +380,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
         .cancelled = &exchange->cancelled,
     };
 
-    const sl_head head = sl_head_read(connection);
+    const sl_head head = sl_head_read(connection, arena);
     request_id_set(exchange, head.value[SL_FIELD_REQUEST_ID]);
     trace_id_set(exchange, head.value[SL_FIELD_TRACEPARENT]);
     exchange->request.remote_address = sl_remote_address(connection, site->settings, &head, arena);

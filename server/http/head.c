@@ -4,7 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/text.h"
+
+/* The daemon takes no head that is longer. */
+enum { HEAD_MAX_BYTES = 64 * 1024 };
 
 static const char *const field_names[] = {
     [SL_FIELD_HOST] = "Host",
@@ -43,10 +47,53 @@ on_field(void *cls, enum MHD_ValueKind kind, const char *name, const char *value
     return MHD_YES;
 }
 
-sl_head
-sl_head_read(struct MHD_Connection *connection)
+/* Lines of one name, as one text. */
+typedef struct lines {
+    const char *name;
+    sl_buffer text;
+    bool any;
+} lines;
+
+static enum MHD_Result
+on_line(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    assert(connection != NULL);
+    (void)kind;
+    lines *const all = cls;
+    if (!sl_text_equal_ignoring_case(name, all->name))
+        return MHD_YES;
+    sl_buffer_text(&all->text, all->any ? ", " : "");
+    sl_buffer_text(&all->text, value == NULL ? "" : value);
+    all->any = true;
+    return MHD_YES;
+}
+
+/* The lists that this layer reads as such: a client or a proxy may send each in several lines. */
+static void
+join_lists(struct MHD_Connection *connection, sl_arena *arena, sl_head *head)
+{
+    static const sl_field lists[] = {SL_FIELD_CONTENT_ENCODING, SL_FIELD_ACCEPT,
+                                     SL_FIELD_ACCEPT_ENCODING,  SL_FIELD_IF_MATCH,
+                                     SL_FIELD_IF_NONE_MATCH,    SL_FIELD_CACHE_CONTROL};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (head->times[lists[i]] < 2)
+            continue;
+        lines all = {.name = field_names[lists[i]]};
+        sl_buffer_init(&all.text, HEAD_MAX_BYTES);
+        (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, on_line, &all);
+        const char *const joined =
+            all.text.failed ? NULL : sl_arena_copy_bytes(arena, all.text.data, all.text.size);
+        if (joined != NULL)
+            head->value[lists[i]] = joined;
+        else
+            head->clear = false; /* half a condition is none */
+        sl_buffer_clear(&all.text);
+    }
+}
+
+sl_head
+sl_head_read(struct MHD_Connection *connection, sl_arena *arena)
+{
+    assert(connection != NULL && arena != NULL);
 
     sl_head head = {.clear = true};
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, on_field, &head);
@@ -62,6 +109,7 @@ sl_head_read(struct MHD_Connection *connection)
             sl_text_to_uint(length, &head.body_bytes) && head.times[SL_FIELD_CONTENT_LENGTH] == 1;
     }
     head.clear = head.clear && head.times[SL_FIELD_HOST] <= 1;
+    join_lists(connection, arena, &head);
     return head;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/settings.h"
 
 typedef enum sl_field {
@@ -29,16 +30,17 @@ typedef enum sl_field {
     SL_FIELD_COUNT
 } sl_field;
 
-/** Borrowed from the connection: valid until its request completes. */
+/** Borrowed from the connection and the arena: valid until its request completes. */
 typedef struct sl_head {
-    const char *value[SL_FIELD_COUNT]; /* the first of its name; NULL when absent */
+    const char *value[SL_FIELD_COUNT]; /* of a list all lines of its name as one (RFC 9110, 5.3), of
+                                          any other the first; NULL when absent */
     uint32_t times[SL_FIELD_COUNT];
     uint64_t body_bytes; /* announced; 0 when chunked or without a body */
     bool chunked;
     bool clear; /* false when two readers could disagree on where the body ends */
 } sl_head;
 
-sl_head sl_head_read(struct MHD_Connection *connection);
+sl_head sl_head_read(struct MHD_Connection *connection, sl_arena *arena);
 
 /**
  * True when the request may be answered under this name: loopback names, the listening host, the
