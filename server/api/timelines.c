@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "codec/answer/timeline_json.h"
+#include "http/accept.h"
 #include "trace/gzip.h"
 #include "json/members.h"
 
-/* What an Accept names, if any: columns otherwise. */
+/* What an Accept asks for: columns where it names none. */
 typedef enum form { FORM_COLUMNS, FORM_TRACE, FORM_FILE, FORMS } form;
 
 static const char *const types[FORMS] = {
@@ -30,10 +31,9 @@ static const size_t packed_from_bytes = 4096;
 static form
 form_of(const sl_request *request)
 {
-    for (uint32_t i = FORM_TRACE; i < FORMS; i++)
-        if (strstr(request->accept, types[i]) != NULL)
-            return (form)i;
-    return FORM_COLUMNS;
+    const int chosen = sl_accept_choose(request->accept, types, FORMS);
+
+    return chosen < 0 ? FORM_COLUMNS : (form)chosen;
 }
 
 static sl_code

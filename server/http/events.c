@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 #include "http/accept.h"
 
@@ -21,17 +20,8 @@ sl_events_wanted(const sl_request *request)
 {
     assert(request != NULL);
 
-    for (const char *at = request->accept; *at != '\0';) {
-        at += strspn(at, ", \t");
-        const size_t length = strcspn(at, ",");
-        const size_t name = strcspn(at, ",; \t");
-        const bool taken = sl_accept_weighs(at + name, length - name);
-        for (uint32_t i = 0; i < sizeof types / sizeof types[0]; i++)
-            if (taken && name == strlen(types[i]) && strncasecmp(at, types[i], name) == 0)
-                return (sl_events)i;
-        at += length;
-    }
-    return SL_EVENTS_NONE;
+    const int chosen = sl_accept_choose(request->accept, types, sizeof types / sizeof types[0]);
+    return chosen < 0 ? SL_EVENTS_NONE : (sl_events)chosen;
 }
 
 void

@@ -18,7 +18,7 @@ typedef enum sl_events {
     SL_EVENTS_LINES /* application/x-ndjson */
 } sl_events;
 
-/** What the client asks for: of several that its Accept names, the one that it names first. */
+/** What the client asks for, by its Accept (accept.h). */
 sl_events sl_events_wanted(const sl_request *request);
 
 /** The head of an answer in that form, which no proxy is to hold back; and what an SSE client does

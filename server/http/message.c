@@ -1,5 +1,5 @@
 #include "http/message.h"
-#include "http/static.h"
+#include "http/accept.h"
 
 #include <assert.h>
 #include <string.h>
@@ -89,7 +89,7 @@ sl_request_query(const sl_request *request, const char *name)
 bool
 sl_request_takes_gzip(const sl_request *request)
 {
-    return request->accept_encoding != NULL && sl_static_accepts_gzip(request->accept_encoding);
+    return request->accept_encoding != NULL && sl_accept_gzip(request->accept_encoding);
 }
 
 void

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -302,26 +301,6 @@ sl_static_find(const sl_static *files, const char *path)
     return file_named(files, path[1] == '\0' ? "index.html" : path + 1);
 }
 
-bool
-sl_static_accepts_gzip(const char *accept_encoding)
-{
-    assert(accept_encoding != NULL);
-
-    bool any = false;
-    for (const char *at = accept_encoding; *at != '\0';) {
-        at += strspn(at, ", \t");
-        const size_t length = strcspn(at, ",");
-        size_t name = strcspn(at, ",; \t");
-        const bool taken = sl_accept_weighs(at + name, length - name);
-        if (name == strlen("gzip") && strncasecmp(at, "gzip", name) == 0)
-            return taken;
-        if (name == 1 && *at == '*')
-            any = taken;
-        at += length;
-    }
-    return any;
-}
-
 void
 sl_static_answer(const sl_static_file *file, const sl_request *request, const char *accept_encoding,
                  sl_response *response, const char **body, size_t *size)
@@ -329,7 +308,7 @@ sl_static_answer(const sl_static_file *file, const sl_request *request, const ch
     assert(file != NULL && request != NULL && response != NULL && body != NULL && size != NULL);
 
     const bool packed =
-        file->packed != NULL && accept_encoding != NULL && sl_static_accepts_gzip(accept_encoding);
+        file->packed != NULL && accept_encoding != NULL && sl_accept_gzip(accept_encoding);
     const content *const chosen = packed ? file->packed : &file->plain;
     response->content_type = file->type;
     sl_response_header(response, "ETag", chosen->tag);

@@ -29,7 +29,4 @@ void sl_static_answer(const sl_static_file *file, const sl_request *request,
                       const char *accept_encoding, sl_response *response, const char **body,
                       size_t *size);
 
-/** True when an Accept-Encoding list takes gzip: named, or by "*", with a weight above zero. */
-bool sl_static_accepts_gzip(const char *accept_encoding);
-
 #endif

@@ -218,6 +218,14 @@ test('a trace comes as a file, and columns packed where the client takes that', 
     assert.equal(refused.headers['content-encoding'], undefined);
 });
 
+test('of several forms comes the one that is weighed most, and none that is not wanted', async () => {
+    const typeOf = async (accept) => (await ask({}, '?limit=3', { accept })).type;
+    assert.equal(await typeOf('application/json, application/gzip;q=0'), 'application/json');
+    assert.equal(await typeOf(`${trace};q=0.5, application/gzip;q=0.4`), trace);
+    assert.equal(await typeOf('application/json;q=0.1, application/gzip'), 'application/gzip');
+    assert.equal(await typeOf('text/html, */*'), 'application/json');
+});
+
 test('a trace of over 64 MiB is packed while it is written, and refused with what helps otherwise', async () => {
     const parts = { workload: { global_batch_size: 24576, recompute: 'none' }, cluster: { ...eight, accelerators_per_node: 1 },
         parallelism: { ...sharded, data: 1 } };

@@ -8,6 +8,7 @@
 
 #include "api/resources.h"
 #include "base/text.h"
+#include "http/accept.h"
 #include "http/head.h"
 #include "http/query.h"
 #include "http/router.h"
@@ -171,7 +172,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         (void)sl_method_parse(text, &head);
         (void)sl_type_accepted("text/plain, application/json", text);
         (void)sl_type_accepted(text, "application/json");
-        (void)sl_static_accepts_gzip(text);
+        (void)sl_accept_gzip(text);
+        static const char *const types[] = {"application/json", "a/b"};
+        const int chosen = sl_accept_choose(text, types, 2);
+        assert(chosen >= -1 && chosen < 2);
         if (sl_percent_decode(text))
             expect_clean(text);
     }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "harness.h"
+#include "http/accept.h"
 #include "http/static.h"
 #include "http_fixture.h"
 
@@ -271,15 +272,53 @@ file_that_cannot_be_read_stops_the_start(void)
 static void
 accept_encoding_is_read_with_its_weights(void)
 {
-    CU_ASSERT_TRUE(sl_static_accepts_gzip("gzip"));
-    CU_ASSERT_TRUE(sl_static_accepts_gzip("deflate, GZip ; q=0.001, br"));
-    CU_ASSERT_TRUE(sl_static_accepts_gzip("br;q=1.0, *;q=0.1"));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip("gzip;q=0"));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip("gzip; q=0.000, *"));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip("*;q=0, br"));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip("br, gzipped, x-gzip"));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip(""));
-    CU_ASSERT_FALSE(sl_static_accepts_gzip(", ,"));
+    CU_ASSERT_TRUE(sl_accept_gzip("gzip"));
+    CU_ASSERT_TRUE(sl_accept_gzip("deflate, GZip ; q=0.001, br"));
+    CU_ASSERT_TRUE(sl_accept_gzip("br;q=1.0, *;q=0.1"));
+    CU_ASSERT_FALSE(sl_accept_gzip("gzip;q=0"));
+    CU_ASSERT_FALSE(sl_accept_gzip("gzip; q=0.000, *"));
+    CU_ASSERT_FALSE(sl_accept_gzip("*;q=0, br"));
+    CU_ASSERT_FALSE(sl_accept_gzip("br, gzipped, x-gzip"));
+    CU_ASSERT_FALSE(sl_accept_gzip(""));
+    CU_ASSERT_FALSE(sl_accept_gzip(", ,"));
+}
+
+static void
+the_type_that_weighs_most_is_chosen(void)
+{
+    static const char *const types[] = {"application/json", "application/gzip",
+                                        "text/event-stream"};
+    static const struct {
+        const char *accept;
+        int chosen;
+    } rows[] = {
+        {"", -1},
+        {"*/*", -1},
+        {"application/*, text/html", -1},
+        {"application/gzip", 1},
+        {"Application/GZip", 1},
+        {"application/gzipped, application/gzi", -1},
+        {"application/json, application/gzip", 0},
+        {"application/gzip, application/json", 1},
+        {"application/json, application/gzip;q=0", 0},
+        {"application/gzip;q=0", -1},
+        {"application/gzip ; Q=0.000 , */*", -1},
+        {"application/json;q=0.1, application/gzip;q=0.2", 1},
+        {"application/json;q=0.20, application/gzip;q=0.2", 0},
+        {"application/json;q=0.999, application/gzip;q=1.000", 1},
+        {"application/json;q=0.001, application/gzip;q=0.0009", 0},
+        {"text/event-stream;charset=utf-8;q=0.3, application/json; q=.4", 0},
+        {"application/json;charset=utf-8;q=0, text/event-stream;q=0.1", 2},
+        {"application/json;q=none", -1},
+        {"application/json;q=, text/event-stream;q", 2},
+        {";q=1, ,application/json", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char got[16], want[16];
+        (void)sl_text_format(got, sizeof got, "%d", sl_accept_choose(rows[i].accept, types, 3));
+        (void)sl_text_format(want, sizeof want, "%d", rows[i].chosen);
+        sl_expect_text(got, want, rows[i].accept);
+    }
 }
 
 static const sl_case cases[] = {
@@ -294,6 +333,7 @@ static const sl_case cases[] = {
     SL_CASE(file_over_the_bound_stops_the_start),
     SL_CASE(file_that_cannot_be_read_stops_the_start),
     SL_CASE(accept_encoding_is_read_with_its_weights),
+    SL_CASE(the_type_that_weighs_most_is_chosen),
 };
 
 int
