@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -53,11 +54,13 @@ async function standIn(name, asked, prints) {
 }
 
 /** A command line as somebody types it at the root of a checkout. */
-function shell(line) {
+function shell(line, env = {}) {
     return run('sh', ['-c', line], { cwd: folder, env: cleanEnvironment({
         PATH: [folder, examples, process.env.PATH].join(delimiter),
         HOME: folder,
         SHARDLINE: server.url,
+        SPREAD_S: '0',
+        ...env,
     }) });
 }
 
@@ -174,6 +177,34 @@ test('the line for cron reports a drained node, quietly', async () => {
     const { code, stdout, stderr } = await shell(line.replace(' hal ', ' nowhere '));
     assert.deepEqual([code, stdout], [CURL_REFUSED, '']);
     assert.match(stderr, /no inventory is stored as/);
+});
+
+test('a report waits by chance, and comes again when it is told to', async (t) => {
+    const asked = [];
+    const busy = createServer((request, response) => {
+        let text = '';
+        request.on('data', (part) => { text += part; }).on('end', () => {
+            asked.push({ at: performance.now(), text });
+            response.writeHead(asked.length < 3 ? 503 : 200, { 'Retry-After': '1' }).end('{}');
+        });
+    });
+    await new Promise((done) => busy.listen(0, '127.0.0.1', done));
+    t.after(() => busy.close());
+    const SHARDLINE = `http://127.0.0.1:${busy.address().port}`;
+    await standIn('sleep', '7', '');
+    await standIn('od', '-An -N2 -tu2 /dev/urandom', ' 133\n');
+    t.after(() => Promise.all(['sleep', 'od'].map((name) => rm(join(folder, name)))));
+
+    assert.deepEqual(await shell('echo up | observe.sh hal slurm', { SHARDLINE, SPREAD_S: '20' }),
+        { code: 0, stdout: '', stderr: '' });
+    assert.deepEqual(asked.map(({ text }) => text), Array(3).fill('up\n'));
+    assert.ok(asked[2].at - asked[0].at > 1900, 'as long as it is told');
+
+    asked.length = 0;
+    await new Promise((done) => busy.close(done));
+    const gone = await shell('echo up | observe.sh hal slurm', { SHARDLINE });
+    assert.deepEqual([gone.code, gone.stdout], [7, '']);
+    assert.match(gone.stderr, /connect/i);
 });
 
 test('the gate lets through what fits, and says what is missing of what does not', async () => {
