@@ -397,6 +397,7 @@ help_lists_every_variable(void)
                                         "HUGGINGFACE_HUB_CACHE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(sl_settings_help(), names[i]));
+    CU_ASSERT_PTR_NOT_NULL(strstr(sl_settings_help(), "limits of their own"));
 }
 
 int
