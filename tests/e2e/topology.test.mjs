@@ -74,6 +74,15 @@ function askSteadily(url, loops = 4) {
     };
 }
 
+test('behind the proxy the page of its name writes, and no other does', async () => {
+    const from = (Origin, site) => put(proxy.url, 'paged', inventory(),
+        { Host: 'planner.test', Origin, 'Sec-Fetch-Site': site });
+    // What a browser sends where the proxy ends TLS: another scheme and port than the server's.
+    assert.equal((await from('https://planner.test', 'same-origin')).status, 201);
+    assert.equal((await from('https://evil.example', 'cross-site')).status, 403);
+    assert.equal((await from('https://evil.test', 'same-site')).status, 403);
+});
+
 test('requests through the proxy reach both servers', async () => {
     for (let i = 0; i < 40; i++)
         assert.equal((await send(proxy.url, 'GET', '/version')).status, 200);
