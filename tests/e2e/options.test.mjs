@@ -314,7 +314,9 @@ test('nobody counts gradients of frozen weights, and no mask or window that is n
     const all = await answered({ ...apart, workload: { framework: 'fsdp2', software: null } });
     const frozen = await answered({ ...apart, workload: { ...lora, framework: 'fsdp2', software: null } });
     const flops = ({ explanations }) => explanations['/throughput/mfu_full'].inputs.model_flops;
-    assert.ok(Math.abs(flops(frozen) / flops(all) - 2 / 3) < 1e-12);
+    const masked = (answer) => flops(answer) - answer.explanations['/throughput/mfu_causal'].inputs.causal_flops;
+    assert.ok(flops(frozen) > flops(all) * 2 / 3 && flops(frozen) < flops(all), 'attention has no weights');
+    assert.ok(Math.abs(masked(frozen) / masked(all) - 1) < 1e-9, 'and costs as much backward');
     assert.ok(frozen.throughput.hfu >= frozen.throughput.mfu_full);
     const long = { workload: { sequence_length: 131072, global_batch_size: 8, documents: { mean_length: 4096, packed: true } },
         config: { ...llama, max_position_embeddings: 131072 } };

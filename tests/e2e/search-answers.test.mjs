@@ -287,7 +287,7 @@ test('robustness names the winners at both ends, all of them plans shown', async
         step < first.step_s * (1 + dense.robustness.spread_ratio));
     assert.equal(dense.robustness.within_spread, within.length);
     const experts = await searched({ config: { ...mixtral, hidden_size: 1024 } });
-    assert.ok(experts.robustness.spread_ratio >= 0.15);
+    assert.ok(experts.robustness.spread_ratio >= Math.hypot(0.09, 0.05) - 1e-9);
 });
 
 test('why not this one: the terms add up to the difference', async () => {
