@@ -185,14 +185,19 @@ keep(sl_store *store, const sl_request *request, put_job *job, sl_observation_ro
     sl_writer writer;
     sl_buffer facts;
 
+    sl_code code =
+        sl_observation_get(store, write->slug, write->source, request->arena, &before, &unseen);
     /* Where there is none the put says what is missing. */
-    if (sl_observation_get(store, write->slug, write->source, request->arena, &before, &unseen) !=
-        SL_OK)
+    if (code != SL_OK)
         before.facts = NULL;
+    if (code != SL_OK && code != SL_E_NOT_FOUND) {
+        *err = unseen; /* or all would be as it is since now */
+        return code;
+    }
     sl_buffer_init(&facts, FACTS_MAX_BYTES);
     sl_writer_init(&writer, &facts);
-    sl_code code = sl_facts_write(&writer, job->findings, before.facts, write->observed_at,
-                                  &write->hosts, err);
+    code = sl_facts_write(&writer, job->findings, before.facts, write->observed_at, &write->hosts,
+                          err);
     if (code == SL_OK && !sl_writer_ok(&writer))
         code = sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "what was read must not be over %d bytes", FACTS_MAX_BYTES);

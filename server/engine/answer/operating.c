@@ -45,14 +45,15 @@ set_goodput(const sl_memory_case *c, sl_estimate *out)
     const double best_s = sqrt(2.0 * saving_s * between_s);
     const double interval_s = fmax(saving_s, asked_s > 0.0 ? asked_s : best_s);
     const double saved = interval_s > 0.0 ? 1.0 - saving_s / interval_s : 1.0;
-    const double kept = fails ? 1.0 - (by->restart_s + interval_s / 2.0) / between_s : 1.0;
+    const double lost_s = by->restart_s + interval_s / 2.0;
+    const double kept = fails ? 1.0 - lost_s / between_s : 1.0;
     const double goodput = saved * fmax(0.0, kept);
 
     SL_SET_FIGURE(out, SL_TERM_GOODPUT, goodput, {"mean_time_between_failures_s", between_s},
                   {"failures_per_node_day", by->failures_per_node_day}, {"nodes", nodes},
                   {"checkpoint_bytes", bytes}, {"checkpoint_bytes_per_s", rate},
                   {"checkpoint_s", saving_s}, {"checkpoint_interval_s", interval_s},
-                  {"restart_s", by->restart_s});
+                  {"restart_s", by->restart_s}, {"lost_s", fails ? lost_s : 0.0});
     return goodput;
 }
 

@@ -425,9 +425,10 @@ static const sl_term_info terms[] = {
          "derived"},
     [SL_TERM_GOODPUT] =
         {"goodput_ratio", "/goodput_ratio", SL_LIFETIME_NONE,
-         "(1 - checkpoint_s / checkpoint_interval_s) x (1 - (restart_s + checkpoint_interval_s / "
-         "2) "
-         "/ mean_time_between_failures_s); the interval is sqrt(2 x checkpoint_s x "
+         "(1 - checkpoint_s / checkpoint_interval_s) x (1 - lost_s / "
+         "mean_time_between_failures_s): "
+         "a failure loses lost_s = restart_s + checkpoint_interval_s / 2; the interval is sqrt(2 x "
+         "checkpoint_s x "
          "mean_time_between_failures_s) where it is not given; where nothing fails only the first "
          "factor, which is 1 unless an interval is given",
          "Young 1974; arXiv 2410.18124; failures of Llama 3, arXiv 2407.21783 section 3.3.4"},

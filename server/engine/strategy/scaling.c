@@ -144,7 +144,6 @@ sl_failure_measure(const sl_estimate *answer, sl_failure *out)
 {
     const sl_term *goodput = &answer->figures[SL_TERM_GOODPUT - SL_TERM_USABLE];
     const sl_plan *plan = &answer->plan;
-    const double between_s = sl_term_input(goodput, "mean_time_between_failures_s");
     const bool alone = answer->workload.framework == SL_FRAMEWORK_DP; /* one process has them all */
     const bool whole = !sl_states_divides_masters(&answer->workload, plan);
     const uint64_t group = whole ? 1 : sl_plan_sharers(plan);
@@ -152,11 +151,9 @@ sl_failure_measure(const sl_estimate *answer, sl_failure *out)
     *out = (sl_failure){
         .ranks_stopped = sl_plan_world(plan),
         .copies_left = alone ? 0 : plan->data / group - 1,
-        .mean_time_between_failures_s = between_s,
+        .mean_time_between_failures_s = sl_term_input(goodput, "mean_time_between_failures_s"),
+        .seconds_lost = sl_term_input(goodput, "lost_s"),
     };
-    if (between_s > 0.0)
-        out->seconds_lost = sl_term_input(goodput, "restart_s") +
-                            sl_term_input(goodput, "checkpoint_interval_s") / 2.0;
 }
 
 /* The group of a row; false for hosts, copies and ends of a pipeline. */
