@@ -455,6 +455,37 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->cached = copies->backward;
 }
 
+/* Of what forward left: the backward pass of the first block, when all others are reduced. */
+static void
+set_later(const sl_rank_bytes *b, bool appear, sl_rank_phase *phase)
+{
+    phase->kept = SL_KEPT_LAST_BLOCK;
+    phase->gradients -= appear ? b->gathered.root_reduced : 0.0;
+    phase->gathered = b->gathered.backward_bytes - b->gathered.queued_ended;
+    phase->unreduced = b->gathered.backward_gradients + b->gathered.queued +
+                       (appear ? 0.0 : b->gathered.backward_reduced);
+    phase->buckets = b->gathered.backward_buckets;
+    phase->activations = b->largest_block;
+    phase->operands = b->operands;
+    phase->transient = b->widest_gradient;
+}
+
+/* ... and the very end, when the root unit's gradients are. */
+static void
+set_root(const sl_memory_case *c, const sl_rank_bytes *b, bool appear, sl_rank_phase *phase)
+{
+    phase->kept = SL_KEPT_ENDS;
+    phase->gathered = b->gathered.root_bytes - b->gathered.root_let_go;
+    phase->unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced);
+    phase->buckets = b->gathered.backward_buckets;
+    phase->stepped = b->gathered.stepped_root;
+    phase->activations = b->ends_saved;
+    phase->operands = b->operands;
+    /* Gradients of the two ends of a tied table are added up into a third. */
+    if (sl_framework_replicates(c->workload->framework))
+        phase->unreduced += 2.0 * b->layouts->all.gradient_bytes * b->table_elements;
+}
+
 void
 sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out)
 {
@@ -500,28 +531,9 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_BACKWARD] = common;
     set_backward(b, &copies, sl_smaller(common.idle, idle + gradients - early),
                  &phases[PHASE_BACKWARD]);
-    phases[PHASE_LATER] = behind;
-    phases[PHASE_LATER].kept = SL_KEPT_LAST_BLOCK;
-    phases[PHASE_LATER].gradients = gradients - (appear ? b->gathered.root_reduced : 0.0);
-    phases[PHASE_LATER].gathered = b->gathered.backward_bytes - b->gathered.queued_ended;
-    phases[PHASE_LATER].unreduced = b->gathered.backward_gradients + b->gathered.queued +
-                                    (appear ? 0.0 : b->gathered.backward_reduced);
-    phases[PHASE_LATER].buckets = b->gathered.backward_buckets;
-    phases[PHASE_LATER].activations = b->largest_block;
-    phases[PHASE_LATER].operands = b->operands;
-    phases[PHASE_LATER].transient = b->widest_gradient;
-    phases[PHASE_ROOT] = behind;
-    phases[PHASE_ROOT].kept = SL_KEPT_ENDS;
-    phases[PHASE_ROOT].gathered = b->gathered.root_bytes - b->gathered.root_let_go;
-    phases[PHASE_ROOT].unreduced =
-        b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced);
-    phases[PHASE_ROOT].buckets = b->gathered.backward_buckets;
-    phases[PHASE_ROOT].stepped = b->gathered.stepped_root;
-    phases[PHASE_ROOT].activations = b->ends_saved;
-    phases[PHASE_ROOT].operands = b->operands;
-    /* Gradients of the two ends of a tied table are added up into a third. */
-    if (sl_framework_replicates(c->workload->framework))
-        phases[PHASE_ROOT].unreduced += 2.0 * layout->gradient_bytes * b->table_elements;
+    phases[PHASE_LATER] = phases[PHASE_ROOT] = behind;
+    set_later(b, appear, &phases[PHASE_LATER]);
+    set_root(c, b, appear, &phases[PHASE_ROOT]);
     for (uint32_t i = first; i <= PHASE_BACKWARD && c->workload->lengths_vary; i++)
         phases[i].idle += sl_rank_varying_ratio * sl_rank_token_bytes(&phases[i]);
     if (waiting > 0.0)
