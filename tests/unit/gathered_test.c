@@ -37,7 +37,12 @@ gathered_beside(sl_framework framework, uint64_t neighbours)
     q.workload.sequence_length = 1;
     q.workload.attention = SL_ATTENTION_UNFUSED;
     q.workload.recompute = SL_RECOMPUTE_NONE;
-    return sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS);
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_GATHERED_PARAMETERS)
+            sl_expect_near(sl_term_input(&rank->terms[i], "beside_parameters"), (double)neighbours,
+                           1e-12, "said");
+    return sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS);
 }
 
 /* fully_shard keeps the flat output of the unit in use until the next one is copied out of its own

@@ -74,8 +74,9 @@ static const sl_term_info terms[] = {
          "transposes"},
     [SL_TERM_GATHERED_PARAMETERS] =
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
-         "parameters of the root unit, of the block in use and of the one prefetched, in the "
-         "precision that computes, under fully_shard with the empty rows that make shards alike; "
+         "parameters of the root unit, of the block in use (unit_parameters, in FSDP 2 twice) and "
+         "of the one prefetched beside it (beside_parameters), in the precision that computes, "
+         "under fully_shard with the empty rows that make shards alike; "
          "all of the rank where they are not let go; Megatron-FSDP: the root unit, the block "
          "in use and as many ahead as 5e8 elements take, or the root alone beside double buffers; "
          "DeepSpeed: at most "

@@ -279,6 +279,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
 
     ADD_TERM(to, SL_TERM_GATHERED_PARAMETERS, p->gathered,
              {"unit_parameters", b->gathered.unit_elements},
+             {"beside_parameters", b->gathered.beside_elements},
              {"root_parameters", b->gathered.root_elements},
              {"element_bytes", c->slice->element_bytes});
     ADD_TERM(to, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,

@@ -11,6 +11,7 @@
  */
 typedef struct sl_gathered {
     double unit_elements;      /* of the largest but the root; DeepSpeed: of the largest matrix */
+    double beside_elements;    /* of the one that FSDP gathers ahead of it */
     double root_elements;      /* of the root unit on this rank */
     double loss_bytes;         /* gathered parameters when the loss is computed */
     double head_bytes;         /* ... and while the head runs */
