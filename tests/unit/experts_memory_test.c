@@ -235,6 +235,22 @@ experts_that_are_not_cut_are_whole_on_every_tensor_rank(void)
                    "shared by four is as much as cut by four");
 }
 
+/* torchtitan cuts them where nobody shares them (apply_moe_ep_tp): what is taken instead is said. */
+static void
+experts_taken_to_be_whole_under_fully_shard_are_told(void)
+{
+    sl_question q = mixture_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.tensor = 4;
+    q.plan.data = 2;
+    q.plan.expert_tensor = 1;
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "experts_whole"));
+    q.plan.expert_tensor = 4;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "experts_whole"));
+}
+
 static void
 a_block_keeps_what_arrived_at_its_experts(void)
 {
@@ -330,6 +346,7 @@ static const sl_case cases[] = {
     SL_CASE(latent_attention_is_what_the_model_says),
     SL_CASE(every_group_says_that_it_is_extrapolated),
     SL_CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
+    SL_CASE(experts_taken_to_be_whole_under_fully_shard_are_told),
     SL_CASE(a_block_keeps_what_arrived_at_its_experts),
     SL_CASE(eager_code_keeps_what_scores_multiply),
     SL_CASE(impossible_shares_are_refused),

@@ -21,6 +21,18 @@ asked(sl_framework framework, uint32_t zero_stage)
     return q;
 }
 
+/* One input of one term of the first rank. */
+static double
+input_of(const sl_question *q, sl_term_id id, const char *name)
+{
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == id)
+            return sl_term_input(&rank->terms[i], name);
+    return -1.0;
+}
+
 /* Of three layers that one in the middle is a hundred times as large as. */
 static double
 gathered_beside(sl_framework framework, uint64_t neighbours)
@@ -37,12 +49,9 @@ gathered_beside(sl_framework framework, uint64_t neighbours)
     q.workload.sequence_length = 1;
     q.workload.attention = SL_ATTENTION_UNFUSED;
     q.workload.recompute = SL_RECOMPUTE_NONE;
-    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
-    for (uint32_t i = 0; i < rank->term_count; i++)
-        if (rank->terms[i].id == SL_TERM_GATHERED_PARAMETERS)
-            sl_expect_near(sl_term_input(&rank->terms[i], "beside_parameters"), (double)neighbours,
-                           1e-12, "said");
-    return sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS);
+    sl_expect_near(input_of(&q, SL_TERM_GATHERED_PARAMETERS, "beside_parameters"),
+                   (double)neighbours, 1e-12, "said");
+    return sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS);
 }
 
 /* fully_shard keeps the flat output of the unit in use until the next one is copied out of its own
@@ -96,6 +105,20 @@ an_optimizer_step_has_no_bucket_of_backward(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_PASSING_BUCKETS), 0.0);
 }
 
+/* Gradients are said to be as wide as they are reduced, not as they rest. */
+static void
+a_gradient_is_said_to_be_as_wide_as_it_is_reduced(void)
+{
+    sl_question q = asked(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.reduce = SL_WIRE_BF16;
+    sl_expect_near(input_of(&q, SL_TERM_UNSHARDED_GRADIENTS, "reduced_bytes_per_parameter"), 2.0,
+                   0.0, "bf16");
+    q.workload.reduce = SL_WIRE_FP32;
+    sl_expect_near(input_of(&q, SL_TERM_UNSHARDED_GRADIENTS, "reduced_bytes_per_parameter"), 4.0,
+                   0.0, "fp32");
+}
+
 static void
 deepspeed_clones_its_part_of_what_trains_in_fp32(void)
 {
@@ -136,6 +159,7 @@ main(int argc, char **argv)
         SL_CASE(a_neighbour_is_gathered_beside_the_largest_unit),
         SL_CASE(buckets_of_deepspeed_go_by_its_stage),
         SL_CASE(an_optimizer_step_has_no_bucket_of_backward),
+        SL_CASE(a_gradient_is_said_to_be_as_wide_as_it_is_reduced),
         SL_CASE(deepspeed_clones_its_part_of_what_trains_in_fp32),
         SL_CASE(a_step_in_backward_has_one_gradient_at_a_time),
     };
