@@ -232,7 +232,8 @@ typedef struct sl_streaming {
 typedef enum sl_apart {
     SL_APART_NEVER,
     SL_APART_ALWAYS,
-    SL_APART_WITHOUT_FP4 /* on parts that multiply in 4 bits one kernel takes all experts */
+    SL_APART_WITHOUT_FP4, /* on parts that multiply in 4 bits one kernel takes all experts */
+    SL_APART_LOOPED       /* one expert after the other, from its tokens to their sum */
 } sl_apart;
 
 /** What eager code keeps of an RMSNorm until backward; a LayerNorm is one kernel everywhere. */
@@ -305,6 +306,8 @@ typedef struct sl_software {
     sl_apart experts_apart;
     double host_operator_s;  /* what the host takes to issue one operator, eager */
     double module_operators; /* so many the hooks around a module take it in a pass, with ZeRO 3 */
+    double
+        unit_operators; /* ... and those around an FSDP unit of its own that an adapter's half is */
     char source[200];
 } sl_software;
 

@@ -297,9 +297,10 @@ read_apart(sl_row *t)
 {
     static const char *const words[] = {[SL_APART_NEVER] = "never",
                                         [SL_APART_ALWAYS] = "always",
-                                        [SL_APART_WITHOUT_FP4] = "without_fp4"};
+                                        [SL_APART_WITHOUT_FP4] = "without_fp4",
+                                        [SL_APART_LOOPED] = "looped"};
     return read_word(t, "experts_apart", words, sizeof words / sizeof words[0],
-                     "is not never, always or without_fp4");
+                     "is not never, always, without_fp4 or looped");
 }
 
 static void
@@ -368,6 +369,7 @@ read_software(sl_row *t)
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");
     s->module_operators = sl_row_number(t, "module_operators");
+    s->unit_operators = sl_row_number(t, "unit_operators");
     catalog->software_aliases[catalog->software_count++] = sl_row_text(t, "aliases");
 }
 

@@ -260,7 +260,14 @@ test('an adapter stands beside the layers that the row names, in the words of it
 test('a base of 4 or 8 bits is one by whatever name', () => {
     const base = (base_quant) => workload({ peft: 'LoRA q, v', base_quant }).adapter.base;
     assert.deepEqual(['bnb fp4', '4-bit', 'gptq int4', '8-bit', 'bnb int8'].map(base),
-        ['nf4', 'nf4', 'nf4', 'int8', 'int8']);
+        ['nf4', 'nf4', 'nf4_double', 'int8', 'int8']);
+});
+
+test('adapters under FSDP multiply in 32 bits where the row denies autocast', () => {
+    const autocast = (precision_layout) => workload({ framework: 'HF PEFT', sharding: 'fsdp1 full shard',
+        peft: 'LoRA q, v', precision_layout }).adapter.autocast;
+    assert.equal(autocast('bf16 base, no autocast; adapters fp32'), false);
+    assert.equal(autocast('bf16 base, bf16 mixed'), undefined);
 });
 
 test("nanotron's stage 1 of ZeRO is its own, that of DeepSpeed's kin is not", () => {

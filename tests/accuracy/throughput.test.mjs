@@ -251,6 +251,17 @@ test('a framework that the contract has no word for is refused by name', () => {
         /no word for framework "MaxText\/JAX"/);
 });
 
+test('a precision that the contract has no word for is refused by name', () => {
+    assert.match(requestOf(throughputRow({ ...llama, precision: 'MXFP4 + bf16' })).refusal, /precision "MXFP4"/);
+});
+
+test('flags say what lies beneath an adapter and beside which layers it stands', () => {
+    const { adapter } = requestOf(throughputRow({ ...llama, task: 'lora', model: 'santacoder',
+        framework: 'HF PEFT', precision: 'bf16 base amp',
+        flags: 'peft=LoRA_c_attn,_dropout_0.1|lora_rank=16|base_quant=nf4_double' })).request.workload;
+    assert.deepEqual([adapter.targets, adapter.base, adapter.dropout], [['c_attn'], 'nf4_double', 0.1]);
+});
+
 test('a step is compared in seconds, scored rows make the headline, keys are of the id', () => {
     const row = throughputRow(gpt);
     const estimate = { time: { step_s: 12.5 }, interval: { step_s: [12, 14] } };

@@ -458,7 +458,8 @@ bytes_of_inputs(const sl_term *m)
         return 2.0 * (input(m, "received_bytes") + input(m, "sent_bytes")) /
                input(m, "ranks_sharing");
     case SL_TERM_BACKWARD_TRANSIENT:
-        return input(m, "element_bytes") * input(m, "tokens") * input(m, "width");
+        return input(m, "element_bytes") * input(m, "tokens") * input(m, "width") +
+               input(m, "beside_bytes") + input(m, "held_bytes");
     case SL_TERM_RECOMPUTED_BLOCK:
         return input(m, "block_bytes") - input(m, "kept_bytes");
     case SL_TERM_DUMMY_WEIGHT_GRADIENTS:

@@ -115,10 +115,60 @@ an_exchange_repeats_heads_for_deepspeed_alone(void)
     sl_expect_text(err.list[0].rule, "not_divisible", "rule");
 }
 
+/* Of a block of this kind, alive at once. */
+static double
+gradient_of(const sl_question *q, uint32_t kind)
+{
+    static sl_priced priced;
+    const sl_combination c = {&software, q->workload, q->plan};
+
+    sl_evaluate_price(q, &c, SL_CLOCK_COOL, &priced);
+    return priced.prices[kind].largest_gradient_bytes;
+}
+
+/* The gradient of what a gate gives stays until both of its factors have theirs; a fused one writes
+ * them where it reads it. */
+static void
+a_gate_in_kernels_of_its_own_keeps_what_comes_back(void)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+    const uint32_t block = q.model->layers[1];
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    software.eager_activations = false;
+    const double fused = gradient_of(&q, block);
+    software.eager_activations = true;
+    sl_expect_near(gradient_of(&q, block), 1.5 * fused, 1e-12, "three widths for two");
+    q.workload.compile = true;
+    sl_expect_near(gradient_of(&q, block), fused, 1e-12, "compiled");
+}
+
+/* Experts one after the other, as wide as makes theirs the widest of a block. */
+static void
+experts_in_a_loop_have_the_gradients_of_one(void)
+{
+    static sl_model wide;
+
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+    const uint32_t block = q.model->layers[1];
+    wide = *q.model;
+    q.model = &wide;
+    for (uint32_t i = 0; i < wide.kinds[block].operator_count; i++)
+        if (wide.kinds[block].operators[i].kind == SL_OPERATOR_ACTIVATION)
+            wide.kinds[block].operators[i].inputs *= 64;
+    const double together = gradient_of(&q, block);
+    software.experts_apart = SL_APART_LOOPED;
+    sl_expect_near(gradient_of(&q, block), together / 8.0, 1e-12, "of eight");
+}
+
 int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
+        SL_CASE(a_gate_in_kernels_of_its_own_keeps_what_comes_back),
+        SL_CASE(experts_in_a_loop_have_the_gradients_of_one),
         SL_CASE(the_embedding_keeps_ids_and_its_mask),
         SL_CASE(the_head_has_whole_hidden_states),
         SL_CASE(foreign_keys_and_values_are_transient),

@@ -129,7 +129,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes - offloaded_bytes: a block keeps what "
-                             "autograd saves; in the last backward one of them is left, or none",
+                             "autograd saves; in the last backward one of them is left, or none, "
+                             "or the inputs of all that are rebuilt, where FSDP 1 holds them",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
     [SL_TERM_WEIGHT_OPERANDS] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
                                  "microbatches_deferred x blocks x operand_bytes_per_block: "
@@ -145,10 +146,12 @@ static const sl_term_info terms[] = {
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-         "element_bytes x tokens x width + beside_bytes: at the head the gathered input, its "
+         "element_bytes x tokens x width + beside_bytes + held_bytes: at the head the gathered "
+         "input, its "
          "gradient and the scattered shard; in a block the gradient of its widest activation "
          "input, or what adapters make of a weight if that is more; of a plain layer that of its "
-         "output; beside_bytes of a block that runs forward beside a backward (moe.overlap)",
+         "output; beside_bytes of a block that runs forward beside a backward (moe.overlap); "
+         "held_bytes of gradients of inputs, which FSDP 1 holds of frozen blocks that are rebuilt",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "

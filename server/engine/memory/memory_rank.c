@@ -52,6 +52,7 @@ add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t 
     b->largest_matrix = sl_larger(b->largest_matrix, price->largest_matrix);
     b->largest_block = sl_larger(b->largest_block, price->saved_bytes);
     b->block_elements = sl_larger(b->block_elements, price->elements);
+    b->rebuilds += again.layers;
     if (again.layers > 0.0 && again.live_bytes > b->rebuilt) {
         b->rebuilt = again.live_bytes;
         b->kept = again.kept_bytes;
@@ -110,7 +111,7 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
         holding->stage.first && !c->question->model->tied && !sl_model_is_plain(c->question->model)
             ? c->prices[c->question->model->layers[0]].elements
             : 0.0;
-    b->rebuilt = b->kept = 0.0;
+    b->rebuilt = b->kept = b->rebuilds = 0.0;
     b->graph_buffers = b->captured = b->offloaded = 0.0;
 }
 
@@ -229,7 +230,7 @@ phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->buckets + p->waiting + p->stepped +
            p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
-           p->copies + p->lists + p->cached;
+           p->held + p->copies + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -455,9 +456,32 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->cached = copies->backward;
 }
 
+/* FSDP1 lets a unit that does not train go when the gradient of its input is there. Where
+ * recomputation is reentrant that input is a leaf of its own graph: the hook refers to it, and it to
+ * the hook, so that both input and gradient stay until the step's backward is done (torch 2.1 to
+ * 2.4, _register_post_backward_reshard_only_hook and register_multi_grad_hook). */
+static bool
+inputs_stay(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_FSDP1 && c->plan->zero_stage > 0 &&
+           sl_adapter_on(&c->workload->adapter) && !c->software->rebuild_stops &&
+           !c->workload->offload.activations;
+}
+
+/* ... by the backward of the first block, ahead of which nothing is gathered. */
+static void
+keep_inputs(const sl_rank_bytes *b, sl_rank_phase *phase)
+{
+    phase->kept = SL_KEPT_INPUTS;
+    phase->gathered -= b->gathered.beside_bytes;
+    phase->activations = b->rebuilds * b->kept;
+    phase->rebuilt = b->rebuilt;
+    phase->held = (b->rebuilds - 1.0) * b->kept;
+}
+
 /* Of what forward left: the backward pass of the first block, when all others are reduced. */
 static void
-set_later(const sl_rank_bytes *b, bool appear, sl_rank_phase *phase)
+set_later(const sl_memory_case *c, const sl_rank_bytes *b, bool appear, sl_rank_phase *phase)
 {
     phase->kept = SL_KEPT_LAST_BLOCK;
     phase->gradients -= appear ? b->gathered.root_reduced : 0.0;
@@ -468,6 +492,8 @@ set_later(const sl_rank_bytes *b, bool appear, sl_rank_phase *phase)
     phase->activations = b->largest_block;
     phase->operands = b->operands;
     phase->transient = b->widest_gradient;
+    if (inputs_stay(c) && b->rebuilds > 1.0)
+        keep_inputs(b, phase);
 }
 
 /* ... and the very end, when the root unit's gradients are. */
@@ -532,7 +558,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     set_backward(b, &copies, sl_smaller(common.idle, idle + gradients - early),
                  &phases[PHASE_BACKWARD]);
     phases[PHASE_LATER] = phases[PHASE_ROOT] = behind;
-    set_later(b, appear, &phases[PHASE_LATER]);
+    set_later(c, b, appear, &phases[PHASE_LATER]);
     set_root(c, b, appear, &phases[PHASE_ROOT]);
     for (uint32_t i = first; i <= PHASE_BACKWARD && c->workload->lengths_vary; i++)
         phases[i].idle += sl_rank_varying_ratio * sl_rank_token_bytes(&phases[i]);

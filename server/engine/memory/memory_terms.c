@@ -257,13 +257,18 @@ add_activations(const sl_memory_case *c, const sl_stage *stage, const sl_rank_by
                 const sl_rank_phase *p, terms *to)
 {
     const bool all = p->kept == SL_KEPT_ALL;
+    const bool inputs = p->kept == SL_KEPT_INPUTS;
     const bool last = p->kept == SL_KEPT_LAST_BLOCK;
 
     ADD_TERM(to, SL_TERM_ACTIVATIONS, p->activations,
              {"microbatches_in_flight", all ? b->in_flight : 1.0},
-             {"blocks", all ? stage->blocks : (double)last},
-             {"bytes_per_block", all ? block_bytes(stage, b) : b->largest_block},
-             {"embedding_and_head_bytes", last ? 0.0 : b->ends_saved},
+             {"blocks", all      ? stage->blocks
+                        : inputs ? b->rebuilds
+                                 : (double)last},
+             {"bytes_per_block", all      ? block_bytes(stage, b)
+                                 : inputs ? b->kept
+                                          : b->largest_block},
+             {"embedding_and_head_bytes", last || inputs ? 0.0 : b->ends_saved},
              {"offloaded_bytes", all ? b->offloaded : 0.0}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
 }
@@ -304,10 +309,10 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_logit", p->logits / b->logits_width});
     ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
              {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
-    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside,
+    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside + p->held,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)},
-             {"beside_bytes", p->beside});
+             {"beside_bytes", p->beside}, {"held_bytes", p->held});
     const sl_degree *over = sl_rank_copied_over(c, layout, shards);
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},

@@ -28,6 +28,7 @@ typedef struct sl_rank_bytes {
     double largest_matrix; /* elements, on this rank */
     double received, sent; /* of one micro-batch, from and to the stages beside it */
     double rebuilt, kept;  /* beside and by the block that rebuilds most */
+    double rebuilds;       /* blocks that do */
     double freed;          /* before it, of the same micro-batch */
     double largest_block;  /* what one block saves */
     double block_elements; /* of the largest */
@@ -42,6 +43,7 @@ typedef struct sl_rank_bytes {
 /** Whose activations are left at a moment of the step. */
 typedef enum sl_kept {
     SL_KEPT_ALL,
+    SL_KEPT_INPUTS,     /* of blocks that were rebuilt, by what still refers to them */
     SL_KEPT_LAST_BLOCK, /* the one whose backward runs, of the last micro-batch */
     SL_KEPT_ENDS        /* embedding and head */
 } sl_kept;
@@ -62,6 +64,7 @@ typedef struct sl_rank_phase {
     double logits;
     double transient;
     double beside; /* of the block that runs forward beside a backward */
+    double held;   /* gradients of inputs, of blocks that backward is through with */
     double copies; /* of gradients, for the optimizer */
     double lists;  /* beside its states, while it steps */
     double cached; /* 16-bit copies that autocast keeps of wider weights */
@@ -72,7 +75,8 @@ typedef struct sl_rank_phase {
 static inline double
 sl_rank_token_bytes(const sl_rank_phase *p)
 {
-    return p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside;
+    return p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
+           p->held;
 }
 
 /** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and

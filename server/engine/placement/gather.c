@@ -179,6 +179,7 @@ measure_units_in_use(const sl_memory_case *c, const sl_stage *stage, const units
     out->loss_bytes = kept * root_left(c, u, head_elements(c, stage, u));
     if (passing) {
         out->beside_elements = beside;
+        out->beside_bytes = element * beside;
         out->loss_bytes += last;
         out->head_flat = copies * kept * u->root;
         out->head_bytes = kept * u->root + out->head_flat + element * u->largest;

@@ -16,6 +16,7 @@ typedef struct sl_gathered {
     double loss_bytes;         /* gathered parameters when the loss is computed */
     double head_bytes;         /* ... and while the head runs */
     double backward_bytes;     /* ... and while the largest block runs backward */
+    double beside_bytes;       /* ... of which what is gathered ahead */
     double head_gradients;     /* gradients not yet reduced, when the loss is computed */
     double backward_gradients; /* ... and in the backward of a block */
     double backward_reduced;   /* what their reduction leaves on the rank */

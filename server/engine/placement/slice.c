@@ -98,6 +98,14 @@ sl_slice_hooked(const sl_software *software, const sl_plan *plan)
     return plan->zero_stage == 3 && software->module_operators > 0.0;
 }
 
+/* A unit of FSDP1 is one flat parameter, which trains or does not: each half of an adapter is one by
+ * itself (PEFT utils/other.py, fsdp_auto_wrap_policy). */
+static bool
+wraps_adapters(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0 && !workload->compile;
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -151,6 +159,9 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
                          ? 0.0
                          : software->host_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
+        .unit_s = wraps_adapters(workload, plan)
+                      ? software->unit_operators * software->host_operator_s
+                      : 0.0,
         .module_operators = sl_slice_hooked(software, plan) ? software->module_operators : 0.0,
         .recompute = workload->recompute,
         .recompute_modules =

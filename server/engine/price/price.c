@@ -357,7 +357,7 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
         sl_price_count_issued(p, &kind->operators[i], out->forward_s - forward_s,
                               out->backward_s - backward_s);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
-            sl_price_adapter(p, kind, &kind->operators[i]);
+            sl_price_adapter(p, kind, &kind->operators[i], forward_s, backward_s);
         if (sl_recompute_is_tiled(p->slice, kind, i)) {
             out->backward_s += out->forward_s - forward_s; /* each tile runs again */
             out->tiled_flops += out->matmul_flops - flops;

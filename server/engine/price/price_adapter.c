@@ -2,6 +2,7 @@
  * them; and what unpacks a base that is quantised. */
 #include <math.h>
 
+#include "engine/extremes.h"
 #include "engine/placement/adapter.h"
 #include "engine/price/kernel.h"
 #include "engine/price/price_parts.h"
@@ -106,10 +107,23 @@ precision_of(const sl_slice *slice)
     return sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
 }
 
+/* The host is at most two units ahead of the device (limit_all_gathers), so that what it takes around
+ * those of a product's adapters is waited for, but for as long as that product and they run. */
+static void
+await_units(const sl_pricing *p, double units, double forward_s, double backward_s)
+{
+    const double host_s = units * p->slice->unit_s;
+
+    p->out->forward_awaited_s += sl_larger(0.0, host_s - forward_s);
+    p->out->backward_awaited_s += sl_larger(0.0, host_s - backward_s);
+}
+
 void
-sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op,
+                 double forward_s, double backward_s)
 {
     const sl_slice *slice = p->slice;
+    double units = 0.0;
     const around with = around_of(slice);
     const double rows = sl_slice_rows(slice, op);
     const sl_precision precision = precision_of(slice);
@@ -128,6 +142,7 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         if (pair->inputs > 0.0)
             add_product(p, &down);
         add_product(p, &up);
+        units += (pair->inputs > 0.0 ? 2.0 : 1.0) * batch;
         p->out->forward_s += pass_s(slice, rows * pair->inputs * with.input_forward) +
                              pass_s(slice, rows * pair->outputs * with.output_forward);
         p->out->backward_s += pass_s(slice, rows * pair->inputs * with.input_backward) +
@@ -136,4 +151,6 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         p->out->forward_issued += with.kernels_forward + hooks;
         p->out->backward_issued += with.kernels_backward + hooks;
     }
+    if (slice->unit_s > 0.0)
+        await_units(p, units, p->out->forward_s - forward_s, p->out->backward_s - backward_s);
 }

@@ -200,6 +200,22 @@ operands_of(const sl_slice *slice, const sl_operator *op)
     return input + slice->element_bytes * sl_slice_outputs(slice, op) * sl_slice_rows(slice, op);
 }
 
+/* Gradients of what an activation reads and, of one that multiplies in a kernel of its own, of what it
+ * gives: autograd has it until both of its factors' are there. */
+static double
+activation_gradient_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const bool apart = slice->eager && sl_operator_is_gated(op);
+    const double width = (double)op->inputs + (apart ? (double)op->outputs : 0.0);
+
+    /* Of experts in a loop those of one. */
+    const bool looped = op->experts > 0 && slice->software->experts_apart == SL_APART_LOOPED;
+
+    return slice->element_bytes * width * sl_slice_rows(slice, op) /
+           (op->experts > 0 ? slice->expert_tensor : slice->tensor) /
+           (looped ? sl_slice_experts(slice, op) : 1.0);
+}
+
 void
 sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
@@ -210,11 +226,8 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
     for (uint32_t i = 0; i < kind->operator_count; i++) {
         const sl_operator *op = &kind->operators[i];
         const double saved = kept_of(slice, kind, op);
-        const double gradient = op->kind == SL_OPERATOR_ACTIVATION
-                                    ? slice->element_bytes * (double)op->inputs *
-                                          sl_slice_rows(slice, op) /
-                                          (op->experts > 0 ? slice->expert_tensor : slice->tensor)
-                                    : 0.0;
+        const double gradient =
+            op->kind == SL_OPERATOR_ACTIVATION ? activation_gradient_bytes(slice, op) : 0.0;
 
         if (slice->mlp_tiles > 0.0 && sl_recompute_drops(kind, i, SL_MODULE_MLP)) {
             tiled_bytes += saved + gradient;

@@ -80,11 +80,13 @@ bool sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x
  * m x r forward, the gradients of both operands of each backward, and around them, in kernels of
  * their own: dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code
- * do without. A quantised base is unpacked before each product with it: packed bytes are read and
+ * do without. Halves that FSDP1 wraps have their hooks, which the host is waited for beyond what the
+ * product and its adapters take since `forward_s` and `backward_s` of the kind. A quantised base is unpacked before each product with it: packed bytes are read and
  * 16-bit ones written, as an elementwise kernel does; of int8 for backward alone.
  * Source: Hu 2021; PEFT tuners/lora/layer.py; bitsandbytes autograd/_functions.py (MatMul4Bit,
  * MatMul8bitLt).
  */
-void sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op);
+void sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op,
+                      double forward_s, double backward_s);
 
 #endif

@@ -55,6 +55,14 @@ const families = {
             multi_query: row.kv === '1', new_decoder_architecture: Number(row.kv) > 1 }),
     },
     nemotron: llamaLike('nemotron', 'NemotronForCausalLM'),
+    granite: llamaLike('granite', 'GraniteForCausalLM'),
+    gpt_bigcode: {
+        model_type: 'gpt_bigcode',
+        architecture: 'GPTBigCodeForCausalLM',
+        keys: { L: 'n_layer', h: 'n_embd', a: 'n_head', ffn: 'n_inner', vocab: 'vocab_size',
+            seq_len: 'n_positions' },
+        facts: (row) => ({ multi_query: row.kv === '1' }),
+    },
     mpt: {
         model_type: 'mpt',
         architecture: 'MptForCausalLM',
@@ -123,6 +131,8 @@ const names = [
     [/pythia|gpt-?neox/, 'gpt_neox'],
     [/stablelm/, 'stablelm'],
     [/starcoder-?2/, 'starcoder2'],
+    [/starcoder|santacoder/, 'gpt_bigcode'],
+    [/granite|powerlm/, 'granite', { moe: false }],
     [/falcon/, 'falcon', { moe: false }],
     [/^mpt/, 'mpt'],
     [/nemotron/, 'nemotron', { moe: false }],

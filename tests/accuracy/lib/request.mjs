@@ -135,12 +135,15 @@ function reducedIn(row) {
 }
 
 /** Frameworks whose words are like those of others, and which are none of them. */
-const foreign = /maxtext|\bjax\b|neuronx/i;
+const foreign = /maxtext|\bjax\b|neuronx|^llm\.c\b/i;
 
 /** What a row says and the contract has no word for. */
 function unsayable(row) {
     if (foreign.test(row.framework))
         return `the contract has no word for framework "${row.framework}"`;
+    const [precision] = /\bmxfp4\b/i.exec(row.precision_layout) ?? [];
+    if (precision !== undefined)
+        return `the contract has no word for precision "${precision}"`;
     if (!nothing.test(row.schedule) && scheduleOf(row) === undefined)
         return `the contract has no word for schedule "${row.schedule}"`;
     return undefined;

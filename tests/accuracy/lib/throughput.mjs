@@ -37,7 +37,7 @@ const memories = [[/H100.*\b9[46] ?GB/i, '94.99']];
  * What a flag says; what NVIDIA's recipes adapt is linear_qkv alone, Megatron-Bridge's
  * (scripts/performance, llama3_llm_finetune.py) as NeMo's (megatron_gpt_finetuning_config.yaml).
  */
-const loraOf = ({ software, flags }) => /\bpeft=([^|]+)/.exec(flags)?.[1].replaceAll('_', ' ')
+const loraOf = ({ software, flags }) => /\bpeft=([^|]+)/.exec(flags)?.[1].replaceAll(/(?<!_c)_/g, ' ')
     ?? (/^(mbridge|nemo)/.test(software) ? 'lora on q, k, v' : 'lora');
 
 /** Megatron's abbreviations of its scaling recipes. */
@@ -46,6 +46,9 @@ const recipes = [
     [/fp8-mx/i, 'mxfp8'],
     [/fp8 subchannel/i, 'fp8 block'],
 ];
+
+/** What a flag says of the weights beneath an adapter. */
+const baseOf = ({ flags }) => /\bbase_quant=([^|]+)/.exec(flags)?.[1].replaceAll('_', ' ') ?? '';
 
 const reworded = (text, list) =>
     list.reduce((said, [pattern, word]) => said.replace(pattern, word), text);
@@ -164,7 +167,7 @@ export function throughputRow(raw) {
         schedule: row.schedule === 'none' ? '' : row.schedule,
         recompute: recomputeOf(row.recompute),
         precision_layout: precision,
-        base_quant: row.task === 'lora' ? '' : precision,
+        base_quant: row.task === 'lora' ? baseOf(row) : precision,
         attention: attentionOf(row),
         compile: compileOf(row),
         peft: row.task === 'lora' ? loraOf(row) : '',

@@ -149,7 +149,7 @@ const adapterTargets = [
 ];
 
 /** The layers that the text names itself, as PEFT is told them; else what its words stand for. */
-const targetsOf = (text) => text.match(/\b\w+_proj\b|\bquery_key_value\b|\blm_head\b/g)
+const targetsOf = (text) => text.match(/\b\w+_proj\b|\bquery_key_value\b|\bc_attn\b|\blm_head\b/g)
     ?? firstMatch(adapterTargets, text);
 
 /** The month that a source names; one that names none is of no known age. */
@@ -169,7 +169,7 @@ function adapterOf(row) {
     // Unsloth and torchao, whose NF4 torchtune takes, always quantise the scales too.
     const nf4 = guided || /unsloth|torchtune/i.test(row.framework) ? 'nf4_double' : 'nf4';
     // Scales apart, whatever else has 4 bits takes the same bytes.
-    const base = [[/double/i, 'nf4_double'], [/nf4|fp4|int4|\b4[ -]?bit/i, nf4],
+    const base = [[/double/i, 'nf4_double'], [/gptq/i, 'nf4_double'], [/nf4|fp4|int4|\b4[ -]?bit/i, nf4],
         [/int8|\b8[ -]?bit/i, 'int8']];
     const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
     // What is sharded is stored in one type, adapters and all.
@@ -188,7 +188,7 @@ function adapterOf(row) {
         targets: inWordsOf(row, targetsOf(row.peft) ?? peftOwn),
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
-        autocast: autocasts(row) || undefined,
+        autocast: autocasts(row) || (/no autocast/.test(row.precision_layout) ? false : undefined),
         fused: fused || undefined,
         dropout: guided ? 0.1 : Number(row.peft.match(/\bdropout (0\.\d+)/)?.[1]) || undefined,
         sequence_parallel_input_regather: /regathered input|input re-gather/.test(row.notes) || undefined,
