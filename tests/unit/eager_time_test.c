@@ -108,6 +108,28 @@ autocast_issues_its_casts(void)
                    1e-9, "there and back");
 }
 
+/* Of 33 norms, for each 36 bytes that forward takes: 92 back, and 84 beside adapters, whose weights have
+ * no gradients; one kernel takes 8 for 4. */
+static void
+composed_norms_read_more_backward(void)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    sl_question q = replicas_of(&spec);
+    const double norms = 2.0 * BLOCKS + 1.0;
+
+    q.workload.layout.parameter_bytes = 2.0;
+    software.eager_activations = true;
+    software.norm_keeps = SL_NORM_KEEPS_INPUT;
+    const double kernel_s = passes_of(&q).backward_s;
+    software.norm_keeps = SL_NORM_KEEPS_CAST;
+    const sl_slice slice = slice_of(&q);
+    const double ratio = slice.streaming.norm_ratio;
+    const double once_s = sl_kernel_memory_s(&slice, 8.0 * TOKENS * HIDDEN, ratio);
+    const double counted_s = sl_kernel_memory_s(&slice, 4.0 * 92.0 / 36.0 * TOKENS * HIDDEN, ratio);
+    sl_expect_near(passes_of(&q).backward_s - kernel_s, norms * (counted_s - once_s), 1e-9,
+                   "with weights");
+}
+
 /* A quotient, a tanh and a product of each score and each logit; back what they multiply. */
 static void
 bounds_pass_over_scores_and_logits(void)
@@ -169,6 +191,7 @@ experts_are_routed_in_steps(void)
 static const sl_case cases[] = {
     SL_CASE(autocast_sums_in_fp32_and_casts_for_products),
     SL_CASE(autocast_issues_its_casts),
+    SL_CASE(composed_norms_read_more_backward),
     SL_CASE(bounds_pass_over_scores_and_logits),
     SL_CASE(experts_are_routed_in_steps),
 };

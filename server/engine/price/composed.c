@@ -25,6 +25,20 @@ static const double gelu_backward_bytes = 56.0;
 static const double gelu_wide_forward_bytes = 76.0;
 static const double gelu_wide_backward_bytes = 130.0;
 
+/* LlamaRMSNorm reads and writes 36 bytes a value of 2 in forward, two of fp32 for each of its steps, and
+ * in backward 84 for the gradient of its input (the square's alone 28: a power, a product with 2 and one
+ * with the gradient) and 8 for that of its weight; 4 and 8 are those of one kernel. */
+static const double norm_backward_bytes = 84.0 / 36.0 * 4.0;
+static const double norm_weight_bytes = 8.0 / 36.0 * 4.0;
+
+double
+sl_price_norm_backward_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (!slice->eager || op->centred || slice->software->norm_keeps != SL_NORM_KEEPS_CAST)
+        return 8.0;
+    return norm_backward_bytes + (sl_adapter_on(slice->adapter) ? 0.0 : norm_weight_bytes);
+}
+
 double
 sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op)
 {

@@ -241,7 +241,8 @@ price_norm(const sl_pricing *p, const sl_operator *op)
 
     /* What autocast leaves wide is twice the bytes; the steps of an RMSNorm are wide anyway. */
     const double wide = op->centred && !heads ? slice->stream_bytes / slice->element_bytes : 1.0;
-    price_streaming(p, values / cut, 4.0 * wide, 8.0 * wide, sl_price_norm_ratio(slice, op));
+    price_streaming(p, values / cut, 4.0 * wide, sl_price_norm_backward_bytes(slice, op) * wide,
+                    sl_price_norm_ratio(slice, op));
     if (heads && p->whole_heads)
         gather_heads(p, values);
 }

@@ -50,12 +50,16 @@ void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, 
 void sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width);
 
 /**
- * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward:
+ * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and what backward takes:
  * the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
  * composes others of passes in fp32 (profiles of eager code: 36 bytes for 4).
  * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
  */
 double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
+
+/** What it reads and writes in backward, for 4 in forward [bytes of a value]: 8, and of Transformers'
+ * composed one as counted in autograd's graph of it. */
+double sl_price_norm_backward_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** Adds what an operator added to its kind's forward, between `before` and `after`, to a part of it
  * that runs again. */
