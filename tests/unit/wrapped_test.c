@@ -38,11 +38,14 @@ inputs_of_frozen_blocks_stay_with_their_gradients(void)
 
     sl_expect_near(held_bytes(&q), (LAYERS - 1.0) * state, 1e-12, "gradients");
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), LAYERS * state, 1e-12, "inputs");
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "inputs_held"));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "inputs_let_go"));
     /* The block that comes last in backward has none to gather ahead of. */
     const double gathered = sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS);
     software.rebuild_stops = true;
     CU_ASSERT_EQUAL(held_bytes(&q), 0.0);
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) > gathered);
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "inputs_let_go"));
 }
 
 /* ... and none where all train, where nothing is rebuilt, or where another FSDP has them. */
@@ -60,6 +63,7 @@ inputs_of_others_do_not(void)
     q = wrapped_question();
     q.workload.framework = SL_FRAMEWORK_FSDP2;
     CU_ASSERT_EQUAL(held_bytes(&q), 0.0);
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "inputs_let_go"));
 }
 
 /* Forward, forward once more and backward, of each half in each block; products hide none of it that

@@ -49,6 +49,22 @@ note_buffers(sl_estimate *out)
             "where it is fused");
 }
 
+/* What FSDP1 holds of a frozen base depends on how its blocks are recomputed. */
+static void
+note_held_inputs(sl_estimate *out)
+{
+    if (sl_recompute_holds_inputs(&out->workload, &out->plan, out->software))
+        sl_note_add(out, false, "inputs_held",
+                    "reentrant recomputation, Transformers 4's own: FSDP 1 holds the inputs of all "
+                    "frozen blocks and their gradients until backward is done; use_reentrant=False "
+                    "(software pytorch-fsdp1-2.x) or FSDP 2 lets go of them");
+    else if (sl_recompute_may_hold_inputs(&out->workload, &out->plan))
+        sl_note_add(out, true, "inputs_let_go",
+                    "recomputation counts as not reentrant; where it is, as Transformers 4's own, "
+                    "FSDP 1 holds the inputs of all frozen blocks and their gradients until "
+                    "backward is done: software transformers-fsdp1-4.x counts them");
+}
+
 /* Why adapters may need more memory than all of the weights would. */
 static void
 note_adapter(const sl_question *question, sl_estimate *out)
@@ -275,6 +291,7 @@ sl_note_states(const sl_question *question, sl_estimate *out)
     note_mechanism(out);
     note_offload(question, out);
     note_adapter(question, out);
+    note_held_inputs(out);
     note_running(out);
     note_optimizer(out);
     note_modules(question, out);

@@ -456,19 +456,8 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->cached = copies->backward;
 }
 
-/* FSDP1 lets a unit that does not train go when the gradient of its input is there. Where
- * recomputation is reentrant that input is a leaf of its own graph: the hook refers to it, and it to
- * the hook, so that both input and gradient stay until the step's backward is done (torch 2.1 to
- * 2.4, _register_post_backward_reshard_only_hook and register_multi_grad_hook). */
-static bool
-inputs_stay(const sl_memory_case *c)
-{
-    return c->workload->framework == SL_FRAMEWORK_FSDP1 && c->plan->zero_stage > 0 &&
-           sl_adapter_on(&c->workload->adapter) && !c->software->rebuild_stops &&
-           !c->workload->offload.activations;
-}
-
-/* ... by the backward of the first block, ahead of which nothing is gathered. */
+/* Inputs and gradients that FSDP1 holds are all there in the backward of the first block, ahead of which
+ * nothing is gathered. */
 static void
 keep_inputs(const sl_rank_bytes *b, sl_rank_phase *phase)
 {
@@ -492,7 +481,7 @@ set_later(const sl_memory_case *c, const sl_rank_bytes *b, bool appear, sl_rank_
     phase->activations = b->largest_block;
     phase->operands = b->operands;
     phase->transient = b->widest_gradient;
-    if (inputs_stay(c) && b->rebuilds > 1.0)
+    if (sl_recompute_holds_inputs(c->workload, c->plan, c->software) && b->rebuilds > 1.0)
         keep_inputs(b, phase);
 }
 

@@ -253,6 +253,21 @@ sl_recompute_stage_bytes(const sl_model *model, const sl_workload *workload, con
 }
 
 bool
+sl_recompute_may_hold_inputs(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0 &&
+           sl_adapter_on(&workload->adapter) && workload->recompute == SL_RECOMPUTE_FULL &&
+           !workload->offload.activations;
+}
+
+bool
+sl_recompute_holds_inputs(const sl_workload *workload, const sl_plan *plan,
+                          const sl_software *software)
+{
+    return sl_recompute_may_hold_inputs(workload, plan) && !software->rebuild_stops;
+}
+
+bool
 sl_recompute_is_tiled(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
 {
     return slice->mlp_tiles > 0.0 && sl_recompute_runs(kind, index, SL_MODULE_MLP);

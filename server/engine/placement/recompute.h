@@ -44,6 +44,19 @@ sl_recompute_each(const sl_workload *workload)
            workload->recompute_method == SL_RECOMPUTE_EACH;
 }
 
+/**
+ * Whether FSDP1 would hold what frozen blocks were given, and the gradients of that, until the step's
+ * backward is done, were recomputation reentrant. It lets a unit that does not train go when the gradient of its
+ * input is there; that input is a leaf of the block's own graph then: the hook refers to it, and it to
+ * the hook.
+ * Source: torch 2.1 to 2.4, _register_post_backward_reshard_only_hook, register_multi_grad_hook.
+ */
+bool sl_recompute_may_hold_inputs(const sl_workload *workload, const sl_plan *plan);
+
+/** ... and whether it does: the release's recomputation is reentrant. */
+bool sl_recompute_holds_inputs(const sl_workload *workload, const sl_plan *plan,
+                               const sl_software *software);
+
 /** What `layers` of a kind keep of one micro-batch, those that are rebuilt and the others. */
 double sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price,
                                 double layers);
