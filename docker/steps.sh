@@ -31,7 +31,7 @@ packages_of() {
         command -v npm >/dev/null 2>&1 || echo npm
         ;;
     example) echo curl jq ;; # what the README asks the service with
-    tests) echo libcunit1-dev clang libclang-rt-14-dev ;;
+    tests) echo libcunit1-dev clang libclang-rt-14-dev lld ;;
     deployment) echo caddy docker-compose ansible-core ;; # what reads docker/ as its users do
     browser) echo chromium-headless-shell ;;
     *) fail 1 "no group of packages is called $1" ;;

@@ -6,12 +6,16 @@ import assert from 'node:assert/strict';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
+/** The name of the document within the validator. */
+const WHOLE = 'openapi';
+
 export class Contract {
     constructor(document) {
         this.document = document;
         this.validators = new Map();
         // Unknown keywords are OpenAPI's own (example, discriminator), and errors are all wanted.
         this.ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+        this.ajv.addSchema(document, WHOLE, false);
         this.templates = Object.keys(document.paths).map((template) => ({
             template,
             pattern: templatePattern(template),
@@ -86,11 +90,9 @@ export class Contract {
     validate(where, schema, value) {
         const key = JSON.stringify(schema);
         if (!this.validators.has(key)) {
-            // The components travel along, so that "#/components/..." resolves inside the schema.
-            this.validators.set(key, this.ajv.compile({
-                ...schema,
-                components: this.document.components,
-            }));
+            // What "#/components/..." names is compiled once for all that name it.
+            const named = key.replaceAll('"$ref":"#/', `"$ref":"${WHOLE}#/`);
+            this.validators.set(key, this.ajv.compile(JSON.parse(named)));
         }
         const valid = this.validators.get(key);
         assert.ok(valid(value), `${where}: against the contract\n${
