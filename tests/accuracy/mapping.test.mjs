@@ -270,6 +270,12 @@ test('adapters under FSDP multiply in 32 bits where the row denies autocast', ()
     assert.equal(autocast('bf16 base, bf16 mixed'), undefined);
 });
 
+test("Trainer's FSDP 1 recomputes reentrantly, a script of its own need not", () => {
+    const software = (framework) => workload({ framework, sharding: 'fsdp1', peft: 'LoRA q, v' }).software;
+    assert.equal(software('HF PEFT'), 'transformers-fsdp1-4.x');
+    assert.equal(software('HF PEFT custom script'), undefined);
+});
+
 test("nanotron's stage 1 of ZeRO is its own, that of DeepSpeed's kin is not", () => {
     const of = (framework) => {
         const { framework: mechanism, software } = workload({ framework, sharding: 'zero-1' });

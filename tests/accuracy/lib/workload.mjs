@@ -23,6 +23,8 @@ const profiles = [
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
     [/\bautomodel\b/i, 'automodel-2025'],
     [/^nanotron\b/i, 'nanotron-2024'],
+    // PEFT's guides run its examples/sft, whose launch commands set use_reentrant; so does Trainer by itself.
+    [/^HF (PEFT$|Trainer|Accelerate)|^(trl|axolotl|llama-?factory)\b/i, 'transformers-fsdp1-4.x'],
     [/^(?!torchtitan).*\bFSDP2\)?$/, 'pytorch-fsdp2-2.x'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
