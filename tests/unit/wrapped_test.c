@@ -79,6 +79,8 @@ the_host_is_waited_for_at_each_half(void)
     software.unit_operators = 1e6;
     sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH) - alone_s,
                    3.0 * LAYERS * HALVES * 1e6, 1e-3, "halves");
+    const sl_term *launch = &sl_fixture_answer(&q)->time.terms[SL_TERM_LAUNCH - SL_TERM_FORWARD];
+    sl_expect_near(sl_term_input(launch, "unit_s"), 1e6, 1e-12, "said");
     software.host_operator_s = 1e-12;
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
 }
