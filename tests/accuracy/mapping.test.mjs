@@ -213,7 +213,7 @@ test('a part is known by the words that sources have for it', () => {
 test('a tool that cuts a model does not do what it does by itself', () => {
     assert.equal(workload({ framework: 'HF Accelerate', sharding: '', tp: '1' }).framework, 'ddp');
     assert.equal(workload({ framework: 'HF Accelerate', sharding: '', tp: '8' }).framework, undefined);
-    assert.equal(workload({ framework: 'HF Accelerate', sharding: 'FULL_SHARD' }).framework, 'fsdp2');
+    assert.equal(workload({ framework: 'HF Accelerate', sharding: 'FULL_SHARD' }).framework, 'fsdp1');
     assert.equal(workload({ framework: 'NeMo 2.0', sharding: '' }).framework, 'megatron');
     assert.equal(parallelism({ framework: 'DeepSpeed', sharding: 'ZeRO 3' }).zero_stage, 3);
     assert.equal(parallelism({ framework: 'DeepSpeed', sharding: '2' }).zero_stage, 2);
@@ -274,6 +274,8 @@ test("Trainer's FSDP 1 recomputes reentrantly, a script of its own need not", ()
     const software = (framework) => workload({ framework, sharding: 'fsdp1', peft: 'LoRA q, v' }).software;
     assert.equal(software('HF PEFT'), 'transformers-fsdp1-4.x');
     assert.equal(software('HF PEFT custom script'), undefined);
+    const mechanism = (sharding) => workload({ framework: 'HF Trainer', sharding }).framework;
+    assert.deepEqual(['FSDP full shard', 'fsdp2'].map(mechanism), ['fsdp1', 'fsdp2']);
 });
 
 test("nanotron's stage 1 of ZeRO is its own, that of DeepSpeed's kin is not", () => {

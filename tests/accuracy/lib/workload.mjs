@@ -15,6 +15,9 @@ const frameworks = [
     [/\bdata ?parallel\b|\bdp\b/i, 'dp'],
 ];
 
+/** Trainer and what runs it, whose FSDP is the first unless a version is said (Accelerate's fsdp_version). */
+const trainers = /^HF (PEFT$|Trainer|.*Accelerate)|^(trl|axolotl|llama-?factory)\b/i;
+
 /** Releases as profiles name them. Without one, every profile of the framework stays open. */
 const profiles = [
     [/^internlm\b/i, 'internlm-2023'],
@@ -24,7 +27,7 @@ const profiles = [
     [/\bautomodel\b/i, 'automodel-2025'],
     [/^nanotron\b/i, 'nanotron-2024'],
     // PEFT's guides run its examples/sft, whose launch commands set use_reentrant; so does Trainer by itself.
-    [/^HF (PEFT$|Trainer|Accelerate)|^(trl|axolotl|llama-?factory)\b/i, 'transformers-fsdp1-4.x'],
+    [trainers, 'transformers-fsdp1-4.x'],
     [/^(?!torchtitan).*\bFSDP2\)?$/, 'pytorch-fsdp2-2.x'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
 ];
@@ -301,6 +304,8 @@ export function frameworkOf(row) {
     if (own === 'megatron' && /zero[ -]?[01]\b/i.test(row.sharding)
         && !/deepspeed|neox/i.test(row.framework))
         return own;
+    if (said === 'fsdp2' && trainers.test(row.framework) && !/fsdp ?2/i.test(row.sharding))
+        return 'fsdp1';
     return said ?? (cuts && own === 'ddp' ? undefined : own);
 }
 
