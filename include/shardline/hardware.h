@@ -306,8 +306,7 @@ typedef struct sl_software {
     sl_apart experts_apart;
     double host_operator_s;  /* what the host takes to issue one operator, eager */
     double module_operators; /* so many the hooks around a module take it in a pass, with ZeRO 3 */
-    double
-        unit_operators; /* ... and those around an FSDP unit of its own that an adapter's half is */
+    double unit_operators;   /* ... and around half an adapter, a unit of FSDP of its own */
     char source[200];
 } sl_software;
 

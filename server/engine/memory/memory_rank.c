@@ -456,8 +456,8 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->cached = copies->backward;
 }
 
-/* Inputs and gradients that FSDP1 holds are all there in the backward of the first block, ahead of which
- * nothing is gathered. */
+/* Inputs and gradients that FSDP1 holds are all there in the backward of the first block, ahead of
+ * which nothing is gathered. */
 static void
 keep_inputs(const sl_rank_bytes *b, sl_rank_phase *phase)
 {

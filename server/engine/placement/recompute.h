@@ -45,10 +45,10 @@ sl_recompute_each(const sl_workload *workload)
 }
 
 /**
- * Whether FSDP1 would hold what frozen blocks were given, and the gradients of that, until the step's
- * backward is done, were recomputation reentrant. It lets a unit that does not train go when the gradient of its
- * input is there; that input is a leaf of the block's own graph then: the hook refers to it, and it to
- * the hook.
+ * Whether FSDP1 would hold what frozen blocks were given, and the gradients of that, until the
+ * step's backward is done, were recomputation reentrant. It lets a unit that does not train go when
+ * the gradient of its input is there; that input is a leaf of the block's own graph then: the hook
+ * refers to it, and it to the hook.
  * Source: torch 2.1 to 2.4, _register_post_backward_reshard_only_hook, register_multi_grad_hook.
  */
 bool sl_recompute_may_hold_inputs(const sl_workload *workload, const sl_plan *plan);

@@ -44,9 +44,8 @@ typedef struct sl_slice {
     bool in_turn;           /* experts of a token are neighbours, and the next token's the next */
     bool generated;         /* by a compiler: what reads one value is one kernel */
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
-    double host_operator_s; /* to issue one operator; 0 where graphs or generated code do */
-    double
-        unit_s; /* what the host takes in each pass around a half of an adapter that FSDP wraps */
+    double host_operator_s;  /* to issue one operator; 0 where graphs or generated code do */
+    double unit_s;           /* the host's in each pass around half an adapter that FSDP wraps */
     double module_operators; /* that hooks around a module are as long as, in each pass */
     sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */

@@ -107,8 +107,8 @@ precision_of(const sl_slice *slice)
     return sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
 }
 
-/* The host is at most two units ahead of the device (limit_all_gathers), so that what it takes around
- * those of a product's adapters is waited for, but for as long as that product and they run. */
+/* The host is at most two units ahead of the device (limit_all_gathers), so that what it takes
+ * around those of a product's adapters is waited for, but for as long as that product and they run. */
 static void
 await_units(const sl_pricing *p, double units, double forward_s, double backward_s)
 {

@@ -200,8 +200,8 @@ operands_of(const sl_slice *slice, const sl_operator *op)
     return input + slice->element_bytes * sl_slice_outputs(slice, op) * sl_slice_rows(slice, op);
 }
 
-/* Gradients of what an activation reads and, of one that multiplies in a kernel of its own, of what it
- * gives: autograd has it until both of its factors' are there. */
+/* Gradients of what an activation reads and, of one that multiplies in a kernel of its own, of what
+ * it gives: autograd has it until both of its factors' are there. */
 static double
 activation_gradient_bytes(const sl_slice *slice, const sl_operator *op)
 {

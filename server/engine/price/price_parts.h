@@ -50,8 +50,8 @@ void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, 
 void sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width);
 
 /**
- * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and what backward takes:
- * the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
+ * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and what backward
+ * takes: the profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it
  * composes others of passes in fp32 (profiles of eager code: 36 bytes for 4).
  * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
  */
@@ -84,9 +84,10 @@ bool sl_price_composed_gelu(const sl_slice *slice, const sl_operator *op, double
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x
  * m x r forward, the gradients of both operands of each backward, and around them, in kernels of
  * their own: dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code
- * do without. Halves that FSDP1 wraps have their hooks, which the host is waited for beyond what the
- * product and its adapters take since `forward_s` and `backward_s` of the kind. A quantised base is unpacked before each product with it: packed bytes are read and
- * 16-bit ones written, as an elementwise kernel does; of int8 for backward alone.
+ * do without. Halves that FSDP1 wraps have their hooks, which the host is waited for beyond what
+ * the product and its adapters take since `forward_s` and `backward_s` of the kind. A quantised
+ * base is unpacked before each product with it: packed bytes are read and 16-bit ones written, as
+ * an elementwise kernel does; of int8 for backward alone.
  * Source: Hu 2021; PEFT tuners/lora/layer.py; bitsandbytes autograd/_functions.py (MatMul4Bit,
  * MatMul8bitLt).
  */
