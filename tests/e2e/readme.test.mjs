@@ -39,7 +39,7 @@ const saysSomething = (value) => (typeof value === 'object'
     ? Object.values(value ?? []).some(saysSomething) : value !== undefined);
 
 test('the runs of the README are what the suite prints of them', async () => {
-    const { stdout } = await run(join(root, 'build/dev/tests/unit/published_test'), []);
+    const { stdout } = await run(join(root, 'build/dev/tests/unit/engine/answer/published_test'), []);
     const printed = [...stdout.matchAll(/measured +([\d.]+ \w+) +predicted +([\d.]+ \w+) +(\S+ %)/g)];
     const table = readme.slice(readme.indexOf('## How far off it is'), readme.indexOf('Step times: Korthikanti'));
     const shown = [...table.matchAll(/\| ([\d.]+ \w+) \| ([\d.]+ \w+) \| (\S+ %) \|/g)];

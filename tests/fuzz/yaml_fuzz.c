@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "../unit/yaml_compared.h"
+#include "../unit/intake/yaml_compared.h"
 #include "json/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -6,7 +6,7 @@
 
 /* By how much chunks of ranks that differ may slow each other, and how many times as long as others
  * chunks inside the model may take: of drawn plans below both the formulas come within 5 % of the
- * step simulated (tests/unit/combinations_test.c). */
+ * step simulated (tests/unit/engine/check/combinations_test.c). */
 static const double in_step_ratio = 1.05;
 static const double uneven_ratio = 1.6;
 

@@ -5,7 +5,7 @@
 /* Of the step, traffic that nothing hides, and where chunks may be of any lengths, less of it; and
  * where the order of passes and sends was run, reductions and gathers in the open, which then have
  * the links of late sends to share. Of 13,025 drawn pipelines those below come within 5 % of the
- * step simulated (tests/unit/combinations_test.c). */
+ * step simulated (tests/unit/engine/check/combinations_test.c). */
 static const double traffic_ratio = 0.09;
 static const double late_data_ratio = 0.02;
 static const double uneven_data_ratio = 0.05;

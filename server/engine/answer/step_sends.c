@@ -6,7 +6,7 @@
 #include "engine/placement/ranks.h"
 
 /* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone.
- * Coarse: read off drawn plans (tests/unit/combinations_test.c). */
+ * Coarse: read off drawn plans (tests/unit/engine/check/combinations_test.c). */
 static const double hidden_ratio = 0.01;
 
 /* Of a span of DualPipe, whose ranks wait for each other both ways with every pair of passes, all
