@@ -7,7 +7,7 @@
 #define SL_INTAKE_CAPTURES_H
 
 #include "codec/inventory/hosts.h"
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 #include "shardline/error.h"
 
 typedef struct sl_captures {

@@ -5,8 +5,8 @@
 #ifndef SL_INTAKE_DOCUMENT_H
 #define SL_INTAKE_DOCUMENT_H
 
-#include "intake/elements.h"
 #include "intake/format.h"
+#include "intake/syntax/elements.h"
 
 /** Without a byte order mark. */
 sl_raw sl_document_raw(const sl_raw *raw);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/elements.h"
 #include "intake/merge.h"
+#include "intake/syntax/elements.h"
 
 /* The largest slice of MIG that is not the whole has half of the memory; names round it. */
 static const double SLICE_SHARE = 0.6;

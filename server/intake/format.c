@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "intake/devices/formats.h"
 #include "intake/documents/formats.h"
-#include "intake/elements.h"
 #include "intake/kubernetes/kubernetes.h"
 #include "intake/nvidia/nvidia.h"
 #include "intake/refusals.h"
 #include "intake/slurm/slurm.h"
+#include "intake/syntax/elements.h"
 #include "intake/tidy.h"
 
 /* One line per family; each lists its formats in a file of its own. */

@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
-#include "intake/lines.h"
+#include "intake/syntax/cells.h"
+#include "intake/syntax/lines.h"
 
 /* What to send instead, where several rows say it. */
 static const char kubernetes_nodes[] = "kubectl get nodes -o json";

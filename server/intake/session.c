@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 #include "intake/tidy.h"
 
 enum { COMMAND_MAX = 80 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 
 enum { LINES_BEFORE_MAX = 64 };
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
 #include "intake/devices/outputs.h"
 #include "intake/document.h"
+#include "intake/syntax/cells.h"
 
 typedef struct reading {
     sl_devices *devices;

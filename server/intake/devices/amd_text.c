@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
 #include "intake/devices/formats.h"
+#include "intake/syntax/cells.h"
 
 enum { LINE_SIZE = 512, TEXT_SIZE = 128 };
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
-#include "intake/lines.h"
+#include "intake/syntax/cells.h"
+#include "intake/syntax/lines.h"
 #include "shardline/units.h"
 
 typedef enum column {

@@ -8,8 +8,8 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices/formats.h"
+#include "intake/syntax/cells.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 1024, RATES_MAX = 8 };

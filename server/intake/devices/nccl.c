@@ -5,9 +5,9 @@
 
 #include "base/index.h"
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/reach.h"
-#include "intake/xml.h"
+#include "intake/syntax/cells.h"
+#include "intake/syntax/xml.h"
 #include "shardline/units.h"
 
 enum { HOSTS_MAX = 128, RATES_MAX = 8, BUS_SIZE = 24, KIND_SIZE = 16, PCI_ID_SIZE = 16 };

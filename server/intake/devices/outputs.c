@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
-#include "intake/elements.h"
+#include "intake/syntax/cells.h"
+#include "intake/syntax/elements.h"
 
 /* A document begins where a line does, or behind a verdict: "gpu001 | SUCCESS => {". */
 static const char *

@@ -2,7 +2,7 @@
 #ifndef SL_INTAKE_DEVICES_OUTPUTS_H
 #define SL_INTAKE_DEVICES_OUTPUTS_H
 
-#include "intake/json_walk.h"
+#include "intake/syntax/json_walk.h"
 
 /** One JSON document, for the length of a visit. */
 typedef struct sl_output {

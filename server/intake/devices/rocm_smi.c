@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
 #include "intake/devices/outputs.h"
 #include "intake/reach.h"
+#include "intake/syntax/cells.h"
 #include "shardline/units.h"
 
 typedef struct reading {

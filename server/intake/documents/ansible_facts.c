@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "intake/documents/ansible.h"
 #include "intake/documents/formats.h"
-#include "intake/json_walk.h"
-#include "intake/lines.h"
+#include "intake/syntax/json_walk.h"
+#include "intake/syntax/lines.h"
 #include "json/members.h"
 
 enum { CELL_SIZE = 128, COLUMNS_MAX = 32, ROW_SIZE = 1024, RATES_MAX = 8 };

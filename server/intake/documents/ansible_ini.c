@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "intake/documents/ansible.h"
 #include "intake/documents/formats.h"
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 
 enum {
     LINE_SIZE = 64 * 1024,

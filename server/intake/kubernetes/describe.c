@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/kubernetes/kubernetes.h"
-#include "intake/lines.h"
+#include "intake/syntax/cells.h"
+#include "intake/syntax/lines.h"
 #include "json/writer.h"
 
 enum { LINE_SIZE = 2048, ROOM_BESIDE_BYTES = 1 << 20 };

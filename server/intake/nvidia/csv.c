@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
+#include "intake/syntax/cells.h"
 
 typedef enum column {
     COLUMN_HOST,

@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
+#include "intake/syntax/cells.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 4096, VALUE_SIZE = 256 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
+#include "intake/syntax/cells.h"
 
 enum { LINE_SIZE = 512 };
 

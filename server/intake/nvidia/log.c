@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
 #include "intake/nvidia/nvidia.h"
+#include "intake/syntax/cells.h"
 
 enum { TEXT_SIZE = SL_NVIDIA_TEXT_SIZE };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/cells.h"
+#include "intake/syntax/cells.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 512, LINKS_MAX = 64 };

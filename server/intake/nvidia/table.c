@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
+#include "intake/syntax/cells.h"
 
 enum { LINE_SIZE = 512, DEVICES_MAX = 128, CELLS_MAX = 8 };
 

@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/nvidia/log.h"
 #include "intake/nvidia/nvidia.h"
+#include "intake/syntax/cells.h"
 
 enum { LINE_SIZE = 512, DEPTH_MAX = 8, INDENT = 4, LABEL_SIZE = 64, PATH_SIZE = 256 };
 

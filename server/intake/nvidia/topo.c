@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices.h"
 #include "intake/reach.h"
+#include "intake/syntax/cells.h"
 
 enum {
     LINE_SIZE = 32 * 1024,

@@ -5,7 +5,7 @@
 #include "intake/captures.h"
 #include "intake/nvidia/log.h"
 #include "intake/nvidia/nvidia.h"
-#include "intake/xml.h"
+#include "intake/syntax/xml.h"
 
 static const char root_end[] = "</nvidia_smi_log>";
 

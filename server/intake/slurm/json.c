@@ -6,8 +6,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "intake/document.h"
-#include "intake/elements.h"
 #include "intake/slurm/slurm.h"
+#include "intake/syntax/elements.h"
 
 enum { TEXT_MAX_BYTES = 4 * 1024 * 1024, EDGE_BYTES = 4096, CLUSTER_SIZE = 128, SAID_SIZE = 160 };
 

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "intake/format.h"
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 
 enum { SL_SLURM_KEYS_MAX = 64 };
 

@@ -5,8 +5,8 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "intake/lines.h"
 #include "intake/slurm/slurm.h"
+#include "intake/syntax/lines.h"
 
 enum { RECORD_MAX_BYTES = 256 * 1024 };
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 
 /* sinfo -O gives a column as many characters where none are asked for, and cuts values to fit, with
  * no blank between one that fills its column and the next. */

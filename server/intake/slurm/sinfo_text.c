@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/lines.h"
 #include "intake/slurm/sinfo_columns.h"
 #include "intake/slurm/slurm.h"
+#include "intake/syntax/lines.h"
 
 enum { LINE_SIZE = 256 * 1024, CELL_SIZE = 64 * 1024, HEADER_LINES_MAX = 64 };
 

@@ -2,9 +2,9 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "intake/elements.h"
 #include "intake/host_lists.h"
 #include "intake/slurm/slurm.h"
+#include "intake/syntax/elements.h"
 
 /* A file while its topologies are visited. */
 typedef struct reading {

@@ -1,4 +1,4 @@
-#include "intake/elements.h"
+#include "intake/syntax/elements.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "intake_reading.h"
 
 #include "intake/captures.h"
-#include "intake/cells.h"
 #include "intake/devices/formats.h"
 #include "intake/devices/infiniband.h"
+#include "intake/syntax/cells.h"
 
 static void
 real_outputs_of_other_tools_are_read(void)

@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "harness.h"
-#include "intake/elements.h"
-#include "intake/yaml_scalar.h"
+#include "intake/syntax/elements.h"
+#include "intake/syntax/yaml_scalar.h"
 #include "json/writer.h"
 
 /* Members of an element as a reader wants them: all but "images", and "own" of its own. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/elements.h"
+#include "intake/syntax/elements.h"
 #include "json/writer.h"
 
 enum { OUTCOME_MAX_BYTES = 64 << 20 };

@@ -1,4 +1,4 @@
-#include "intake/yaml_skim.h"
+#include "intake/syntax/yaml_skim.h"
 
 #include <string.h>
 

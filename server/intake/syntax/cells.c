@@ -1,4 +1,4 @@
-#include "intake/cells.h"
+#include "intake/syntax/cells.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * where values end, and what of them is read. Of any text; what is no JSON is the decoder's to
  * refuse, but for brackets that do not match and texts that do not end.
  */
-#ifndef SL_INTAKE_JSON_WALK_H
-#define SL_INTAKE_JSON_WALK_H
+#ifndef SL_INTAKE_SYNTAX_JSON_WALK_H
+#define SL_INTAKE_SYNTAX_JSON_WALK_H
 
 #include "base/buffer.h"
 #include "json/reader.h"

@@ -1,4 +1,4 @@
-#include "intake/xml.h"
+#include "intake/syntax/xml.h"
 
 #include <assert.h>
 #include <expat.h>

@@ -1,9 +1,9 @@
-#include "intake/elements.h"
+#include "intake/syntax/elements.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "intake/batch.h"
+#include "intake/syntax/batch.h"
 
 enum { LIST_DEPTH_MAX = 4 };
 

@@ -1,4 +1,4 @@
-#include "intake/json_walk.h"
+#include "intake/syntax/json_walk.h"
 
 #include <assert.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "intake/yaml_skim.h"
+#include "intake/syntax/yaml_skim.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "intake/yaml_block.h"
+#include "intake/syntax/yaml_block.h"
 
 enum {
     /* A quarter of an element's bound: JSON of what is left out is counted against it where it is

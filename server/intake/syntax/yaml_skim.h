@@ -3,10 +3,10 @@
  * bytes: members that nobody reads are empty lines to it. Only what surely changes nothing is left out,
  * see yaml_block.h; from the first element on that holds anything else, all is passed as it is.
  */
-#ifndef SL_INTAKE_YAML_SKIM_H
-#define SL_INTAKE_YAML_SKIM_H
+#ifndef SL_INTAKE_SYNTAX_YAML_SKIM_H
+#define SL_INTAKE_SYNTAX_YAML_SKIM_H
 
-#include "intake/json_walk.h"
+#include "intake/syntax/json_walk.h"
 
 typedef struct sl_yaml_skim sl_yaml_skim;
 

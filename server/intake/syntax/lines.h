@@ -1,6 +1,6 @@
 /** A text line by line, with numbers. */
-#ifndef SL_INTAKE_LINES_H
-#define SL_INTAKE_LINES_H
+#ifndef SL_INTAKE_SYNTAX_LINES_H
+#define SL_INTAKE_SYNTAX_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "intake/yaml_block.h"
+#include "intake/syntax/yaml_block.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /** What the tables of command line tools have in common: cells, and numbers with their units. */
-#ifndef SL_INTAKE_CELLS_H
-#define SL_INTAKE_CELLS_H
+#ifndef SL_INTAKE_SYNTAX_CELLS_H
+#define SL_INTAKE_SYNTAX_CELLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /** Keys of members that are passed over: of every mapping that is open, the innermost's last. No
  * decoder sees them, and none may be there twice all the same. */
-#ifndef SL_INTAKE_PASSED_KEYS_H
-#define SL_INTAKE_PASSED_KEYS_H
+#ifndef SL_INTAKE_SYNTAX_PASSED_KEYS_H
+#define SL_INTAKE_SYNTAX_PASSED_KEYS_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "intake/lines.h"
+#include "intake/syntax/lines.h"
 
 #include <assert.h>
 #include <string.h>

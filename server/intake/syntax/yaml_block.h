@@ -3,8 +3,8 @@
  * by indentation, keys, and values that are plain, quoted, literal, folded or empty brackets. It
  * reads no value, and whatever else YAML can say is doubtful: this tells only what libyaml would.
  */
-#ifndef SL_INTAKE_YAML_BLOCK_H
-#define SL_INTAKE_YAML_BLOCK_H
+#ifndef SL_INTAKE_SYNTAX_YAML_BLOCK_H
+#define SL_INTAKE_SYNTAX_YAML_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "intake/batch.h"
+#include "intake/syntax/batch.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "intake/passed_keys.h"
+#include "intake/syntax/passed_keys.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * some at a time while those before are decoded and visited, one after another. What comes first in the
  * document of faults ends the visit.
  */
-#ifndef SL_INTAKE_BATCH_H
-#define SL_INTAKE_BATCH_H
+#ifndef SL_INTAKE_SYNTAX_BATCH_H
+#define SL_INTAKE_SYNTAX_BATCH_H
 
-#include "intake/elements.h"
+#include "intake/syntax/elements.h"
 
 enum { SL_BATCH_PIECES_MAX = 256, SL_BATCH_BYTES = 32 * 1024 };
 

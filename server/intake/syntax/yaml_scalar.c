@@ -1,4 +1,4 @@
-#include "intake/yaml_scalar.h"
+#include "intake/syntax/yaml_scalar.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /** Plain scalars of YAML as values of JSON: the core schema of YAML 1.2, where "no" is a text. */
-#ifndef SL_INTAKE_YAML_SCALAR_H
-#define SL_INTAKE_YAML_SCALAR_H
+#ifndef SL_INTAKE_SYNTAX_YAML_SCALAR_H
+#define SL_INTAKE_SYNTAX_YAML_SCALAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,11 +2,11 @@
  * The elements of one list in a document, decoded one at a time while a second thread cuts those
  * that follow (batch.h): what a document of any length costs is one element and the texts of a few.
  */
-#ifndef SL_INTAKE_ELEMENTS_H
-#define SL_INTAKE_ELEMENTS_H
+#ifndef SL_INTAKE_SYNTAX_ELEMENTS_H
+#define SL_INTAKE_SYNTAX_ELEMENTS_H
 
 #include "base/buffer.h"
-#include "intake/json_walk.h"
+#include "intake/syntax/json_walk.h"
 #include "json/reader.h"
 
 enum {

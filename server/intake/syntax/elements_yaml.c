@@ -4,10 +4,10 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "intake/batch.h"
-#include "intake/passed_keys.h"
-#include "intake/yaml_scalar.h"
-#include "intake/yaml_skim.h"
+#include "intake/syntax/batch.h"
+#include "intake/syntax/passed_keys.h"
+#include "intake/syntax/yaml_scalar.h"
+#include "intake/syntax/yaml_skim.h"
 
 enum { LIST_DEPTH_MAX = 4, READ_BYTES = 4096 };
 

@@ -1,6 +1,6 @@
 /** XML as a stream of elements, by their paths. What could make a small text large is refused. */
-#ifndef SL_INTAKE_XML_H
-#define SL_INTAKE_XML_H
+#ifndef SL_INTAKE_SYNTAX_XML_H
+#define SL_INTAKE_SYNTAX_XML_H
 
 #include <stddef.h>
 #include <stdint.h>
