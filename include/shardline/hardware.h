@@ -278,10 +278,13 @@ typedef struct sl_software {
     bool sums_kept;       /* ... and what tensor parallel ranks added up and scattered */
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
     bool splits_products; /* a product for each tensor, where others have one for each input */
-    bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
-    bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
+    double gradient_accumulation_fusion; /* 1: products add weight gradients to the main ones; 0 */
+    bool dummy_weight_gradients; /* where they do TransformerEngine keeps one per distinct shape */
     double pytorch_workspaces;   /* of cuBLAS in the allocator: forward's thread and autograd's */
     double engine_workspaces;    /* ... and of TransformerEngine */
+    double expert_workspaces;    /* ... of its grouped products */
+    bool sequence_first;         /* positions before sequences, which flash-attention has first */
+    bool masks_whole;            /* the loader makes a mask of all positions by all */
     bool
         lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/links/lists.h) */
     bool whole_owners; /* ZeRO 1 divides no tensor: one rank owns it, gets its gradient, sends it */

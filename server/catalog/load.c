@@ -343,10 +343,13 @@ read_software(sl_row *t)
     s->sums_kept = sl_row_flag(t, "sums_kept");
     s->rebuild_stops = sl_row_flag(t, "rebuild_stops");
     s->splits_products = sl_row_flag(t, "splits_products");
-    s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");
+    s->gradient_accumulation_fusion = sl_row_number(t, "gradient_accumulation_fusion");
     s->dummy_weight_gradients = sl_row_flag(t, "dummy_weight_gradients");
     s->pytorch_workspaces = sl_row_number(t, "pytorch_workspaces");
     s->engine_workspaces = sl_row_number(t, "engine_workspaces");
+    s->expert_workspaces = sl_row_number(t, "expert_workspaces");
+    s->sequence_first = sl_row_flag(t, "sequence_first");
+    s->masks_whole = sl_row_flag(t, "masks_whole");
     s->lists_parts = sl_row_flag(t, "lists_parts");
     s->whole_owners = sl_row_flag(t, "whole_owners");
     s->named_only = sl_row_flag(t, "named_only");

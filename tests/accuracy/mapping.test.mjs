@@ -39,13 +39,30 @@ test('a torchtitan row is asked in the words of the contract', () => {
 test('a Megatron row keeps its stage of ZeRO and fills its pipeline', () => {
     const { workload: work, parallelism: plan } = request(megatron);
     assert.equal(work.framework, 'megatron');
-    assert.equal(work.software, 'mbridge-26.04');
+    assert.equal(work.software, 'megatron-core-0.15');
     assert.equal(work.loss, 'fused');
     assert.equal(work.recompute, 'none');
     assert.equal(work.global_batch_size, 2 * 2 * 4);
     assert.equal(plan.zero_stage, 1);
     assert.equal(request({ ...megatron, num_microbatches: '4/8/32 (same)' }).workload
         .global_batch_size, 2 * 4 * 4);
+});
+
+test('what a Megatron row says of kernels replaces the figures of its release', () => {
+    assert.equal(workload({ ...megatron, ce_impl: 'TE fused cross-entropy' }).profile.fused_logits_peak_bytes, 2);
+    const { loss, profile } = workload({ ...megatron, ce_impl: 'parallel', notes: 'weight gradients not fused' });
+    assert.equal(loss, 'parallel');
+    assert.equal(profile.gradient_accumulation_fusion, 0);
+    assert.equal(profile.fused_logits_peak_bytes, undefined);
+    const attention = (gpu) => workload({ ...megatron, gpu, attention: 'TE fused/flash' }).attention;
+    assert.deepEqual(['A100 SXM4 80GB', 'H100 SXM5 80GB', 'GB200'].map(attention), ['flash', 'cudnn', 'cudnn']);
+});
+
+test('states that are divided within groups of ranks have a group', () => {
+    const group = (sharding) => request({ ...megatron, sharding }).parallelism.shard_group;
+    assert.equal(group('megatron distributed optimizer group 2'), 2);
+    assert.equal(group('megatron zero-3 group 4'), 4);
+    assert.equal(group('megatron distributed optimizer'), undefined);
 });
 
 test('a torchtitan row runs the release of its source, with the loss that release computes', () => {

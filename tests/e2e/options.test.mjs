@@ -432,7 +432,7 @@ test('the largest value of every count is that of the document', async () => {
 const hints = [
     ['a word for later', { workload: { kind: 'inference' } }, '/workload/kind', /^pretraining, finetuning$/],
     ['shard groups', { parallelism: { ...alone, data: 8, shard_group: 2 } }, '/parallelism/shard_group', /fsdp2/],
-    ['copies', { parallelism: { replicate: 2 } }, '/parallelism/replicate', /fsdp2/],
+    ['copies', { workload: { framework: 'deepspeed' }, parallelism: { replicate: 2 } }, '/parallelism/replicate', /fsdp2/],
     ['stages', { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, zero_stage: 1 } },
         '/parallelism/zero_stage', /^0, 2, 3$/],
     ['stages of a pipeline', { workload: { framework: 'deepspeed' },

@@ -254,6 +254,18 @@ check_framework(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* Whether states may be divided over fewer ranks than the data group has: FSDP's hybrid sharding,
+ * several instances of Megatron's distributed optimizer, ZeRO 1 of InternLM. */
+static bool
+divides_in_groups(const sl_question *question)
+{
+    const sl_framework framework = question->workload.framework;
+    const uint32_t stage = question->plan.zero_stage;
+
+    return sl_framework_is_fsdp(framework) || (framework == SL_FRAMEWORK_MEGATRON && stage > 0) ||
+           (question->software->whole_owners && stage == 1);
+}
+
 /* Which stages a framework has, and what they go with. */
 static sl_code
 check_sharding(const sl_question *question, sl_errors *err)
@@ -291,9 +303,10 @@ check_sharding(const sl_question *question, sl_errors *err)
         sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE))
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
-    if (!whole && !sl_framework_is_fsdp(framework)) {
+    if (!whole && !divides_in_groups(question)) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
-                       "a shard group below the data group is modelled for fsdp only");
+                       "a shard group below the data group is modelled for fsdp, for megatron from "
+                       "zero_stage 1 on and for InternLM's stage 1");
         sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
     } else if (!whole && plan->data % plan->shard_group != 0) {
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",

@@ -83,7 +83,7 @@ loss_of(const sl_memory_case *c)
     }
 }
 
-/* Of any loss a gradient in 16 bits is left to the head, but of Megatron's, which is in place. */
+/* Of any loss a gradient in 16 bits is left to the head. */
 sl_logit_bytes
 sl_loss_logits(const sl_memory_case *c)
 {
@@ -99,10 +99,13 @@ sl_loss_logits(const sl_memory_case *c)
      * most they are in its count. */
     const bool let_go = apart && bytes.peak >= sl_larger(e, bytes.forward) &&
                         loss != SL_LOSS_CHUNKED && loss != SL_LOSS_HALF;
+    /* A gradient in 16 bits is left to the head, but by a loss that keeps more than any in steps
+     * does. */
+    const bool all_left = !apart && bytes.peak > eager_logit_bytes;
 
     return (sl_logit_bytes){
         .forward = sl_lent_logit_bytes(c, bytes.forward),
         .loss = sl_lent_logit_bytes(c, bytes.peak),
-        .head = sl_lent_logit_bytes(c, apart ? sl_smaller(bytes.peak, e) : bytes.peak),
+        .head = sl_lent_logit_bytes(c, all_left ? bytes.peak : sl_smaller(bytes.peak, e)),
         .idle = let_go ? e : 0.0};
 }

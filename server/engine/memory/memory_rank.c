@@ -103,6 +103,7 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->blocks_saved = b->operands = b->ends_saved = 0.0;
     b->logits_width = b->head_transient = b->head_elements = 0.0;
     b->logit = (sl_logit_bytes){0};
+    b->mask_bytes = c->software->masks_whole ? c->slice->tokens * c->slice->sequence : 0.0;
     b->widest_gradient = b->largest_matrix = b->largest_block = b->block_elements = 0.0;
     b->table_elements = c->question->model->tied && holding->stage.first && holding->stage.last
                             ? c->prices[c->question->model->layers[0]].elements
@@ -412,6 +413,7 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     forward->name = "forward";
     forward->gathered = b->gathered.loss_bytes;
     forward->logits = b->logits_width * b->logit.forward;
+    forward->transient = b->mask_bytes;
     forward->cached = copies->forward;
     loss->gathered = b->gathered.loss_bytes;
     loss->buckets = b->gathered.backward_buckets;

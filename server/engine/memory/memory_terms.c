@@ -111,16 +111,18 @@ add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 }
 
 static void
-add_workspaces(const sl_memory_case *c, terms *to)
+add_workspaces(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 {
     const sl_software *const software = c->software;
     const sl_accelerator *const part = &c->cluster->accelerator;
+    const double engine = software->engine_workspaces +
+                          (b->elements->routed > 0.0 ? software->expert_workspaces : 0.0);
     const double bytes = software->pytorch_workspaces * part->pytorch_workspace_bytes +
-                         software->engine_workspaces * part->engine_workspace_bytes;
+                         engine * part->engine_workspace_bytes;
 
     ADD_TERM(to, SL_TERM_WORKSPACES, bytes, {"pytorch_workspaces", software->pytorch_workspaces},
              {"pytorch_workspace_bytes", part->pytorch_workspace_bytes},
-             {"engine_workspaces", software->engine_workspaces},
+             {"engine_workspaces", engine},
              {"engine_workspace_bytes", part->engine_workspace_bytes});
 }
 
@@ -223,7 +225,7 @@ add_states(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *
              {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
-    add_workspaces(c, to);
+    add_workspaces(c, b, to);
 }
 
 static void

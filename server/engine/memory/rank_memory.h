@@ -22,6 +22,7 @@ typedef struct sl_rank_bytes {
     double ends_saved; /* embedding and head */
     double logits_width;
     sl_logit_bytes logit;
+    double mask_bytes; /* that the loader makes of one micro-batch */
     double head_transient;
     double widest_gradient;
     double dummy_elements;

@@ -125,6 +125,20 @@ repeated_bytes(const sl_slice *slice, const sl_operator *op)
            slice->tokens;
 }
 
+/* A kernel of flash-attention has sequences before positions: of several what it gave, which its
+ * backward reads, is laid anew for the product behind it. */
+static bool
+is_laid_anew(const sl_slice *slice, const sl_operator *op)
+{
+    const bool flash = slice->attention == SL_ATTENTION_FLASH1 ||
+                       slice->attention == SL_ATTENTION_FLASH2 ||
+                       slice->attention == SL_ATTENTION_FLASH3;
+
+    if (slice->eager)
+        return op->relaid && slice->attention != SL_ATTENTION_UNFUSED;
+    return flash && slice->software->sequence_first && slice->sequences > 1.0;
+}
+
 double
 sl_slice_attention_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -137,7 +151,7 @@ sl_slice_attention_bytes(const sl_slice *slice, const sl_operator *op)
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (fused)
         bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
-    if (fused && slice->eager && op->relaid)
+    if (is_laid_anew(slice, op))
         bytes += slice->element_bytes * output * slice->tokens;
     return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
 }

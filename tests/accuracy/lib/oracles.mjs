@@ -56,7 +56,7 @@ function megatronRow({ model, dims, ...plan }) {
         precision_layout: 'bf16',
         recompute: 'selective',
         optimizer: 'AdamW',
-        attention: 'flash',
+        attention: 'cuDNN',
     };
 }
 

@@ -101,7 +101,7 @@ function parallelismOf(row) {
         gather_dtype: gathersWide(row) ? 'fp32' : undefined,
         // By itself: elsewhere it is said of other runs.
         gradient_sync: /(^|, )no_sync($|,)/.test(row.notes) ? 'last' : undefined,
-        shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
+        shard_group: count(/\bgroup (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
         overlap: overlapOf(row),
     });

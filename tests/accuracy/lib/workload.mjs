@@ -29,7 +29,7 @@ const profiles = [
     // PEFT's guides run its examples/sft, whose launch commands set use_reentrant; so does Trainer by itself.
     [trainers, 'transformers-fsdp1-4.x'],
     [/^(?!torchtitan).*\bFSDP2\)?$/, 'pytorch-fsdp2-2.x'],
-    [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
+    [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'megatron-core-0.15'],
 ];
 
 /** These tools fine-tune; the others pretrain unless the row has an adapter. */
@@ -86,6 +86,10 @@ const losses = [
     [/bf16 logits/i, 'eager_16bit'],
     [/fp32 logits|eager/i, 'eager'],
 ];
+
+/** Left to TransformerEngine: cuDNN's kernels, but on Ampere flash-attention's (get_attention_backend). */
+const attentionOf = (row) => (/\bTE fused\/flash\b/.test(row.attention) && !/\bA\d/.test(row.gpu)
+    ? 'cudnn' : firstMatch(attentions, row.attention));
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
@@ -373,9 +377,15 @@ function globalBatchOf(row) {
  * before 2.0 (March 2023).
  */
 function profileOf(row) {
-    if (/foreach/i.test(row.optimizer))
-        return { step_lists: 1 };
-    return /fused/i.test(row.optimizer) || /\b20(1\d|2[0-2])\b/.test(row.source) ? { step_lists: 0 } : undefined;
+    const lists = /foreach/i.test(row.optimizer) ? 1
+        : /fused/i.test(row.optimizer) || /\b20(1\d|2[0-2])\b/.test(row.source) ? 0 : undefined;
+    const figures = known({
+        step_lists: lists,
+        gradient_accumulation_fusion: /\bweight gradients not fused\b/.test(row.notes) ? 0 : undefined,
+        // --cross-entropy-fusion-impl te: in place of the logits.
+        fused_logits_peak_bytes: /\bTE fused\b/.test(row.ce_impl) ? 2 : undefined,
+    });
+    return Object.keys(figures).length > 0 ? figures : undefined;
 }
 
 export function workloadOf(row) {
@@ -402,7 +412,7 @@ export function workloadOf(row) {
         optimizer: firstMatch(optimizers, row.optimizer),
         profile: profileOf(row),
         recompute: recomputeOf(row, isTitan),
-        attention: firstMatch(attentions, row.attention),
+        attention: attentionOf(row),
         loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
         dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.0*[1-9]/.test(row.notes) || undefined,

@@ -332,7 +332,7 @@ profiles_of_a_framework_stand_together(void)
 {
     uint32_t count = 0;
     const sl_software *const first = sl_catalog_software(catalog, "megatron", &count);
-    CU_ASSERT_EQUAL_FATAL(count, 7);
+    CU_ASSERT_EQUAL_FATAL(count, 8);
     for (uint32_t i = 0; i < count; i++)
         sl_expect_text(first[i].framework, "megatron", first[i].name);
     sl_expect_text(first[0].name, "megatron-lm-2021", "oldest");
@@ -361,6 +361,9 @@ a_sibling_release_is_described_by_its_profile(void)
     found = sl_catalog_find_software(catalog, "megatron-lm-2022", &exact);
     CU_ASSERT_TRUE(found != NULL && found->dropout == 1 && !found->overlap_pipeline);
     CU_ASSERT_EQUAL(found->attention, SL_ATTENTION_UNFUSED);
+    found = sl_catalog_find_software(catalog, "megatron-core-0.14", &exact);
+    CU_ASSERT_TRUE(found != NULL && !exact && found->named_only && found->masks_whole);
+    CU_ASSERT_EQUAL(found->fused_logits_peak_bytes, 10.0);
     CU_ASSERT_PTR_NULL(sl_catalog_find_software(catalog, "mbridge", &exact));
     CU_ASSERT_PTR_NULL(sl_catalog_find_software(catalog, "", &exact));
 }

@@ -180,6 +180,30 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
     }
 }
 
+/* What a run of a release was told otherwise. */
+static void
+figures_of_a_profile_are_replaced(void)
+{
+    reading r;
+
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"software\":"
+               "\"megatron-core-0.15\",\"profile\":{\"gradient_accumulation_fusion\":0,"
+               "\"logits_peak_bytes\":8,\"fused_logits_peak_bytes\":2}}",
+               NULL, NULL);
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.software->gradient_accumulation_fusion, 0.0);
+    CU_ASSERT_EQUAL(r.request.software->logits_peak_bytes, 8.0);
+    CU_ASSERT_EQUAL(r.request.software->fused_logits_peak_bytes, 2.0);
+    clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"software\":"
+               "\"megatron-core-0.15\",\"profile\":{\"gradient_accumulation_fusion\":2}}",
+               NULL, NULL);
+    expect_refused(&r, "/workload/profile/gradient_accumulation_fusion", "out_of_range");
+    clear(&r);
+}
+
 static void
 overlap_takes_the_place_of_the_profiles_own(void)
 {
@@ -357,6 +381,7 @@ main(int argc, char **argv)
         SL_CASE(every_schedule_has_a_word),
         SL_CASE(placement_lists_runs_of_blocks),
         SL_CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
+        SL_CASE(figures_of_a_profile_are_replaced),
         SL_CASE(overlap_takes_the_place_of_the_profiles_own),
         SL_CASE(units_are_words_sizes_or_modules),
         SL_CASE(states_go_to_the_host_or_to_its_disks),

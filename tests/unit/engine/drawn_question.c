@@ -306,6 +306,8 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
     plan->expert_tensor = once_in(2) ? 1 : plan->tensor;
     if (fsdp && once_in(3))
         plan->shard_group = draw_degree(2);
+    if (megatron && plan->zero_stage == 1 && w->tokens > 0)
+        plan->shard_group = (plan->data + 1) / 2; /* draws nothing */
     if (fsdp && once_in(3))
         plan->reshard = (sl_reshard)draw(SL_RESHARD_COUNT);
     if (fsdp && once_in(3))

@@ -127,7 +127,7 @@ sl_fixture_software(void)
         .sums_kept = true,
         .splits_sequence = true,
         .regathers_inputs = true,
-        .weight_gradient_fused = true,
+        .gradient_accumulation_fusion = 1.0,
         .overlap_loss_ratio = 0.3,
         .step_overhead_s = 0.0,
     };

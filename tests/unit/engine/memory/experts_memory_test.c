@@ -63,6 +63,21 @@ experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike(void)
     }
 }
 
+/* TransformerEngine multiplies for experts on four streams, each with a workspace of its own. */
+static void
+grouped_products_have_workspaces(void)
+{
+    sl_question q = mixture_question();
+    const sl_dense_spec dense = sl_fixture_llama();
+
+    software.engine_workspaces = 1.0;
+    software.expert_workspaces = 4.0;
+    cluster.accelerator.engine_workspace_bytes = 1e6;
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_WORKSPACES), 5e6);
+    q.model = sl_fixture_model(&dense);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_WORKSPACES), 1e6);
+}
+
 /* Muon keeps one moment of a matrix: whatever ranks share experts, each is somewhere once.
  * Adafactor likewise keeps what it keeps of every expert. */
 static void
@@ -338,6 +353,7 @@ impossible_shares_are_refused(void)
 
 static const sl_case cases[] = {
     SL_CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
+    SL_CASE(grouped_products_have_workspaces),
     SL_CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
     SL_CASE(experts_are_reduced_over_the_ranks_that_are_alike),
     SL_CASE(experts_are_gathered_over_the_ranks_that_are_alike),

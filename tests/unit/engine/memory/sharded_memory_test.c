@@ -78,6 +78,28 @@ fsdp_keeps_fp32_shards_of_everything(void)
     expect_states(&q, 4.0 / 2.0, 4.0 / 2.0, 8.0 / 2.0, "fp32 weighs as much at rest");
 }
 
+/* Several instances of the distributed optimizer each divide what it keeps over their own ranks. */
+static void
+megatron_divides_within_an_instance(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+    sl_errors err = {0};
+
+    q.plan.shard_group = 2;
+    expect_states(&q, 2.0, 4.0, 12.0 / 2.0, "stage 1: 6 N + 12 N / 2");
+    q.plan.zero_stage = 3;
+    expect_states(&q, 2.0 / 2.0, 4.0 / 2.0, 12.0 / 2.0, "stage 3: 18 N / 2");
+    q.plan.zero_stage = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/parallelism/shard_group", "nothing to divide");
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 1;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    software.whole_owners = true;
+    expect_states(&q, 2.0, 2.0, 12.0 / 2.0, "InternLM's stage 1");
+}
+
 /* Megatron-FSDP has Megatron's bytes, and gathers by blocks. */
 static void
 megatron_fsdp_divides_as_zero_does(void)
@@ -625,6 +647,7 @@ segments_of_a_smaller_phase_stay_reserved(void)
 static const sl_case cases[] = {
     SL_CASE(zero_divides_states_then_gradients_then_parameters),
     SL_CASE(fsdp_keeps_fp32_shards_of_everything),
+    SL_CASE(megatron_divides_within_an_instance),
     SL_CASE(megatron_fsdp_divides_as_zero_does),
     SL_CASE(megatron_fsdp_makes_whole_gradients_in_stage_2),
     SL_CASE(megatron_fsdp_queues_whole_gradients_in_stage_3),

@@ -55,6 +55,7 @@ the_head_has_whole_hidden_states(void)
     const double state = 2.0 * HIDDEN * TOKENS;
     const double cuts[] = {1.0, 2.0, 4.0};
 
+    q.workload.loss = SL_LOSS_FUSED; /* which leaves as much to the head as it takes itself */
     for (uint32_t i = 0; i < 3; i++) {
         q.plan.tensor = (uint32_t)cuts[i];
         q.plan.data = 4 / q.plan.tensor;
@@ -65,6 +66,60 @@ the_head_has_whole_hidden_states(void)
         sl_expect_near(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT),
                        state * (cuts[i] > 1.0 ? 2.0 + 1.0 / cuts[i] : 1.0), 1e-12, "2 + 1 / t");
     }
+}
+
+/* A loss that is not fused has more than the head, to which it leaves 16 bits a logit; beside it is the
+ * mask that a loader makes of all positions by all, a byte each, of each sequence. */
+static void
+a_loss_is_computed_beside_the_mask_of_its_batch(void)
+{
+    sl_question q = staged();
+
+    q.workload.micro_batch = 2;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[1];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT), 0.0); /* no head's */
+    software.masks_whole = true;
+    rank = &sl_fixture_answer(&q)->memory.ranks[1];
+    sl_expect_text(rank->phase, "forward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT), 2.0 * TOKENS * TOKENS, 1e-12,
+                   "a mask for each sequence");
+}
+
+/* A release whose loss keeps more than any in steps holds on to it. */
+static void
+a_loss_of_fourteen_bytes_leaves_them_to_the_head(void)
+{
+    sl_question q = staged();
+
+    software.logits_peak_bytes = 14.0;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[1];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT), 2.0 * HIDDEN * TOKENS, 1e-12,
+                   "the head's");
+}
+
+/* Flash-attention has sequences first, Megatron positions: of several sequences what it gave is kept
+ * both ways. Peaks of Megatron's 7B on A100 and H100 (flash-attention, cuDNN) differ by just that. */
+static void
+several_sequences_keep_what_flash_attention_gave_twice(void)
+{
+    sl_question q = staged();
+    const double output = 2.0 * HIDDEN * TOKENS;
+    double bytes[2][2];
+
+    for (uint32_t first = 0; first < 2; first++)
+        for (uint32_t i = 0; i < 2; i++) {
+            software.sequence_first = first == 1;
+            q.workload.micro_batch = 1 + i;
+            bytes[first][i] =
+                kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block") / (1.0 + i);
+        }
+    CU_ASSERT_EQUAL(bytes[1][0], bytes[0][0]);
+    sl_expect_near(bytes[1][1] - bytes[0][1], output, 1e-12, "once more");
+    sl_attention_laws(*const laws)[SL_ATTENTION_WIDTHS_MAX] = cluster.accelerator.attention;
+    laws[SL_ATTENTION_CUDNN][0] = laws[SL_ATTENTION_FLASH2][0];
+    q.workload.attention = SL_ATTENTION_CUDNN;
+    sl_expect_near(kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block") / 2.0,
+                   bytes[0][1], 1e-12, "cuDNN takes both");
 }
 
 /* Keys and values of two blocks in flight, in backward each with its gradient; a gather brings all
@@ -171,6 +226,9 @@ main(int argc, char **argv)
         SL_CASE(experts_in_a_loop_have_the_gradients_of_one),
         SL_CASE(the_embedding_keeps_ids_and_its_mask),
         SL_CASE(the_head_has_whole_hidden_states),
+        SL_CASE(a_loss_is_computed_beside_the_mask_of_its_batch),
+        SL_CASE(a_loss_of_fourteen_bytes_leaves_them_to_the_head),
+        SL_CASE(several_sequences_keep_what_flash_attention_gave_twice),
         SL_CASE(foreign_keys_and_values_are_transient),
         SL_CASE(an_exchange_repeats_heads_for_deepspeed_alone),
     };

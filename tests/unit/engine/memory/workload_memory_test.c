@@ -43,6 +43,22 @@ an_optimizer_in_backward_holds_one_gradient(void)
     CU_ASSERT_TRUE(after < before);
 }
 
+/* Where products do not add to main gradients themselves, autograd has gradients and no dummies. */
+static void
+dummies_stand_for_gradients_that_are_added_up_elsewhere(void)
+{
+    sl_question q = llama_question();
+    const double keys = 512.0;
+
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    software.dummy_weight_gradients = true;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_DUMMY_WEIGHT_GRADIENTS),
+                   2.0 * HIDDEN * (HIDDEN + HIDDEN + 2.0 * keys + 3.0 * FFN + VOCABULARY), 1e-12,
+                   "one of each shape");
+    software.gradient_accumulation_fusion = 0.0;
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_DUMMY_WEIGHT_GRADIENTS), 0.0);
+}
+
 static void
 an_optimizer_in_backward_needs_gradients_it_can_step_on(void)
 {
@@ -467,6 +483,7 @@ sharding_that_gathers_in_32_bits_runs_under_autocast(void)
 
 static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_holds_one_gradient),
+    SL_CASE(dummies_stand_for_gradients_that_are_added_up_elsewhere),
     SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
     SL_CASE(an_activation_profile_goes_before_the_softwares),
     SL_CASE(a_norm_composed_of_kernels_keeps_what_they_read),
