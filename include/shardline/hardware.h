@@ -307,9 +307,10 @@ typedef struct sl_software {
     bool sends_once;    /* a token goes once to a node and to a rank, whatever experts it visits */
     bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
-    double host_operator_s;  /* what the host takes to issue one operator, eager */
-    double module_operators; /* so many the hooks around a module take it in a pass, with ZeRO 3 */
-    double unit_operators;   /* ... and around half an adapter, a unit of FSDP of its own */
+    double host_operator_s;   /* what the host takes to issue one operator, eager */
+    double expert_operator_s; /* ... and one expert's product, which the device waits for */
+    double module_operators;  /* so many the hooks around a module take it in a pass, with ZeRO 3 */
+    double unit_operators;    /* ... and around half an adapter, a unit of FSDP of its own */
     char source[200];
 } sl_software;
 

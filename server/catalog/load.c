@@ -371,6 +371,7 @@ read_software(sl_row *t)
     s->deals_in_turn = sl_row_flag(t, "deals_in_turn");
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");
+    s->expert_operator_s = sl_row_number(t, "expert_operator_s");
     s->module_operators = sl_row_number(t, "module_operators");
     s->unit_operators = sl_row_number(t, "unit_operators");
     catalog->software_aliases[catalog->software_count++] = sl_row_text(t, "aliases");

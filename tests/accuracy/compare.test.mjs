@@ -59,7 +59,7 @@ test('a source without its own constants is asked otherwise, others as they are'
         cluster: { accelerator: 'nvidia-gb300' } };
     const patched = requestWithout('mbridge', request);
     assert.deepEqual(patched.workload.profile,
-        { norm_ratio: 1, host_operator_s: constantOf('megatron host_operator_s') });
+        { norm_ratio: 1, expert_operator_s: constantOf('megatron host_operator_s') });
     assert.equal(patched.cluster.accelerator_overrides.sustained_ratio, constantOf('other sustained_ratio'));
     assert.equal(request.cluster.accelerator_overrides, undefined);
     assert.equal(requestWithout('kor22t5', request), undefined);

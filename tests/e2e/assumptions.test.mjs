@@ -113,7 +113,7 @@ test('a slower host is felt, and what was said is what is resolved', async () =>
 });
 
 test('tokens of experts hide where they are said to, and where a schedule lets them', async () => {
-    const of = (moe) => ({ config: mixtral, parallelism: { pipeline: 1, expert: 4, data: 4 }, workload: { moe } });
+    const of = (moe) => ({ config: mixtral, parallelism: { pipeline: 1, expert: 4, data: 4 }, workload: { software: 'mbridge-26.04', moe } });
     const open = await answered(of(null));
     const hidden = await answered(of({ overlap: true }));
     assert.ok(open.assumptions.some(({ code }) => code === 'experts_exposed'));

@@ -303,7 +303,8 @@ test('why not this one: the terms add up to the difference', async () => {
     const { json } = await client.post('/api/v1/estimates', { ...asEstimate(request, { ...plan, cluster: {} }) });
     close(why.figures.step_s, json.time.step_s, 'step');
     const largest = why.time.toSorted((a, b) => b.difference_s - a.difference_s)[0];
-    assert.match(why.sentence, new RegExp(largest.name.replaceAll('_', ' ')));
+    const words = { launch: 'waiting for the host' }[largest.name] ?? largest.name.replaceAll('_', ' ');
+    assert.ok(why.sentence.includes(words), why.sentence);
 });
 
 test('why not the best itself, one outside the space, one too large, one that is no plan', async () => {

@@ -13,6 +13,7 @@
 /* Figures of a software profile that a request may replace. */
 static const sl_figure_field fields[] = {
     FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
+    FIELD("expert_operator_s", expert_operator_s, 0.0, 1.0),
     FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
     FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
     FIELD("step_lists", step_lists, 0.0, 4.0),

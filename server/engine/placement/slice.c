@@ -157,7 +157,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .generated = workload->compile,
         .awaited_s = workload->compile || workload->graphs == SL_GRAPHS_FULL
                          ? 0.0
-                         : software->host_operator_s,
+                         : software->expert_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
         .unit_s = wraps_adapters(workload, plan)
                       ? software->unit_operators * software->host_operator_s

@@ -112,7 +112,8 @@ experts_issued_one_by_one_are_waited_for(void)
     sl_question q = mixture_question(1);
 
     q.plan.expert = 2;
-    software.host_operator_s = 1e-9; /* hidden by what computes, but for what is awaited */
+    software.expert_operator_s = 1e-9;
+    software.host_operator_s = 2e-9; /* hidden by what computes, whatever is awaited */
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
     software.experts_apart = SL_APART_ALWAYS;
     const double eager_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
@@ -149,7 +150,7 @@ modules_of_experts_hide_under_the_one_before(void)
     q.workload.graphs = SL_GRAPHS_LAYER; /* nothing else is issued then */
     software.experts_apart = SL_APART_ALWAYS;
     for (uint32_t i = 0; i < 4; i++) {
-        software.host_operator_s = hosts_s[i];
+        software.expert_operator_s = hosts_s[i];
         launch_s[i] = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
     }
     const double products = (launch_s[3] - launch_s[2]) / (hosts_s[3] - hosts_s[2]);
@@ -439,7 +440,7 @@ biases_of_experts_are_kernels_of_their_own(void)
     sl_dense_spec spec = sl_fixture_llama();
     sl_question q = mixture_question(1);
 
-    software.host_operator_s = 1e-9;
+    software.host_operator_s = software.expert_operator_s = 1e-9;
     software.experts_apart = SL_APART_ALWAYS;
     const sl_estimate *e = sl_fixture_answer(&q);
     const double plain_s = sl_fixture_seconds(e, SL_TERM_FORWARD);
