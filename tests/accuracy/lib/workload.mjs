@@ -290,7 +290,7 @@ export function offloadOf(row) {
         optimizer: away(states),
         parameters: away(/zero-?3|fsdp/i.test(text)),
         activations: away(/offload/i.test(row.recompute)
-            || /activation offload/i.test(row.notes)),
+            || /activation (CPU )?offload/i.test(row.notes)),
         activation_layers: layers === undefined ? undefined : Number(layers),
         optimizer_fraction: fraction === undefined ? undefined : Number(fraction),
     });

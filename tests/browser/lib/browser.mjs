@@ -218,6 +218,9 @@ export async function type(page, name, text) {
 /** Chooses among the values that are offered, on a slider as a person's hand moves it. */
 export async function choose(page, name, value) {
     const slider = page.locator(`[data-field="${name}"] input[type=range]`);
+    const list = page.locator(`[data-field="${name}"] select`); /* of more values than fit beside each other */
+    if (await list.count() > 0)
+        return list.selectOption({ label: String(value) });
     if (await slider.count() === 0)
         return page.locator(`[data-field="${name}"] input[value="${value}"]`).check();
     await becomes(async () => (await offered(page, name)).includes(String(value)), true, `${name} ${value} is offered`);
