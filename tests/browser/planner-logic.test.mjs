@@ -261,6 +261,14 @@ describe('a launcher', () => {
         assert.match(notes(written), /Left out: the schedule zb_h1/);
     });
 
+    it('Megatron-LM has as many instances of its optimizer as groups that divide states, and a precision but in 32 bits', () => {
+        const { text } = megatron(resolved({ parallelism: { data: 8, zero_stage: 1, shard_group: 2 } }));
+        assert.match(text, /--use-distributed-optimizer \\\n--num-distributed-optimizer-instances 4 /);
+        assert.doesNotMatch(megatron(resolved({ parallelism: { zero_stage: 1 } })).text, /instances/);
+        const precisionOf = (precision) => megatron(resolved({ workload: { precision } })).text.match(/--(?:bf16|fp16)\b/g);
+        assert.deepEqual(['bf16', 'fp16', 'fp32', 'tf32', 'mxfp8'].map(precisionOf), [['--bf16'], ['--fp16'], null, null, ['--bf16']]);
+    });
+
     it('Megatron-LM moves the part of its optimizer that is asked for', () => {
         const flags = (offload) => megatron(resolved({ workload: { offload } })).text.match(/--optimizer-offload-fraction \S+|--optimizer-cpu-offload|--use-precision-aware-optimizer/g);
         assert.deepEqual(flags({ optimizer: 'cpu', optimizer_fraction: 0.25 }),

@@ -27,19 +27,18 @@ function offloaded({ optimizer, optimizer_fraction: part = 1 } = {}) {
 
 /** @param {any} parallelism */
 function cut(parallelism) {
-    const { tensor, pipeline, virtual_pipeline: chunks, context, expert, overlap = {} } = parallelism;
-    const sharded = parallelism.zero_stage >= 1;
+    const { tensor, pipeline, virtual_pipeline: chunks, context, expert, zero_stage: stage, shard_group: group, overlap = {} } = parallelism;
     return [
         `--tensor-model-parallel-size ${tensor}`, `--pipeline-model-parallel-size ${pipeline}`,
         chunks > 1 && `--num-virtual-stages-per-pipeline-rank ${chunks}`,
-        context > 1 && `--context-parallel-size ${context}`,
-        context > 1 && `--cp-comm-type ${CONTEXT_KINDS[parallelism.context_kind]}`,
+        ...(context > 1 ? [`--context-parallel-size ${context}`, `--cp-comm-type ${CONTEXT_KINDS[parallelism.context_kind]}`] : []),
         expert > 1 && `--expert-model-parallel-size ${expert}`,
         parallelism.expert_tensor && `--expert-tensor-parallel-size ${parallelism.expert_tensor}`,
         parallelism.sequence && "--sequence-parallel",
-        sharded && "--use-distributed-optimizer",
+        stage && "--use-distributed-optimizer",
+        group && `--num-distributed-optimizer-instances ${parallelism.data / group}`,
         overlap.grad_reduce && "--overlap-grad-reduce",
-        overlap.param_gather && sharded && "--overlap-param-gather",
+        stage && overlap.param_gather && "--overlap-param-gather",
         overlap.tensor === "userbuffer" && "--tp-comm-overlap",
     ];
 }
@@ -52,7 +51,7 @@ export function megatron(resolved) {
         ...cut(parallelism),
         `--micro-batch-size ${workload.micro_batch_size}`, `--global-batch-size ${workload.global_batch_size}`,
         `--seq-length ${workload.sequence_length}`,
-        ["bf16", "fp8", "mxfp8"].includes(precision) ? "--bf16" : precision === "fp16" && "--fp16", precision === "fp8" && "--fp8-format hybrid",
+        /32/.test(precision) ? "" : precision === "fp16" ? "--fp16" : "--bf16", precision === "fp8" && "--fp8-format hybrid",
         BACKENDS[workload.attention] && `--attention-backend ${BACKENDS[workload.attention]}`,
         ...recomputed(workload.recompute),
         ...offloaded(workload.offload),
