@@ -345,7 +345,7 @@ drawn_question(void)
 
     if ((fsdp || deepspeed) && draw(2) == 1) /* by which few tensors have a multiple of rows */
         plan.data = 3 * power(2);
-    if (fsdp && draw(2) == 1)
+    if ((fsdp || (framework == SL_FRAMEWORK_MEGATRON && plan.zero_stage == 1)) && draw(2) == 1)
         plan.shard_group = power(3);
     spec.vocabulary = 1024;                  /* nothing to pad */
     if (fsdp && plan.tensor > spec.kv_heads) /* which cuts none of them */
