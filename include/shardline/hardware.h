@@ -265,6 +265,7 @@ typedef struct sl_software {
     double fused_logits_peak_bytes; /* ... at one fused or compiled ... */
     double chunked_logits_peak_bytes; /* ... and at one in chunks */
     bool loss_compiled;               /* compile fuses the release's own loss */
+    bool holds_logits;                /* its own loss leaves all it keeps to the head's backward */
     double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */
     double fragmentation_low_ratio;
     double fragmentation_high_ratio;
@@ -278,8 +279,8 @@ typedef struct sl_software {
     bool sums_kept;       /* ... and what tensor parallel ranks added up and scattered */
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
     bool splits_products; /* a product for each tensor, where others have one for each input */
-    double gradient_accumulation_fusion; /* 1: products add weight gradients to the main ones; 0 */
-    bool dummy_weight_gradients; /* where they do TransformerEngine keeps one per distinct shape */
+    double gradient_accumulation_fusion; /* share of weight gradients that products add up */
+    bool dummy_weight_gradients; /* of those TransformerEngine keeps one per distinct shape */
     double pytorch_workspaces;   /* of cuBLAS in the allocator: forward's thread and autograd's */
     double engine_workspaces;    /* ... and of TransformerEngine */
     double expert_workspaces;    /* ... of its grouped products */
@@ -288,10 +289,11 @@ typedef struct sl_software {
     bool
         lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/links/lists.h) */
     bool whole_owners; /* ZeRO 1 divides no tensor: one rank owns it, gets its gradient, sends it */
-    bool named_only;   /* meant by its name alone, not by that of the framework */
-    bool on_deepspeed; /* its stages of ZeRO and its steps are those of DeepSpeed's engine */
-    bool double_buffers; /* under Megatron-FSDP two blocks gathered and two of gradients stay */
-    bool own_bf16;       /* bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer */
+    bool divides_in_groups; /* without FSDP: states over the ranks of a group, once in each */
+    bool named_only;        /* meant by its name alone, not by that of the framework */
+    bool on_deepspeed;      /* its stages of ZeRO and its steps are those of DeepSpeed's engine */
+    bool double_buffers;    /* under Megatron-FSDP two blocks gathered and two of gradients stay */
+    bool own_bf16;          /* bf16 without ZeRO trains by DeepSpeed's BF16_Optimizer */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence;  /* has sequence parallelism beside tensor parallelism */

@@ -330,6 +330,7 @@ read_software(sl_row *t)
     s->fused_logits_peak_bytes = sl_row_number(t, "fused_logits_peak_bytes");
     s->chunked_logits_peak_bytes = sl_row_number(t, "chunked_logits_peak_bytes");
     s->loss_compiled = sl_row_flag(t, "loss_compiled");
+    s->holds_logits = sl_row_flag(t, "holds_logits");
     s->fragmentation_ratio = sl_row_number(t, "fragmentation_ratio");
     s->fragmentation_low_ratio = sl_row_number(t, "fragmentation_low_ratio");
     s->fragmentation_high_ratio = sl_row_number(t, "fragmentation_high_ratio");
@@ -352,6 +353,7 @@ read_software(sl_row *t)
     s->masks_whole = sl_row_flag(t, "masks_whole");
     s->lists_parts = sl_row_flag(t, "lists_parts");
     s->whole_owners = sl_row_flag(t, "whole_owners");
+    s->divides_in_groups = sl_row_flag(t, "divides_in_groups");
     s->named_only = sl_row_flag(t, "named_only");
     s->on_deepspeed = sl_row_flag(t, "on_deepspeed");
     s->double_buffers = sl_row_flag(t, "double_buffers");

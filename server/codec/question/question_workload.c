@@ -105,8 +105,9 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
     if (found == NULL) {
         code = sl_node_fail_at(object, "software", err, SL_E_UNSUPPORTED, "not_modelled",
                                "no software profile describes \"%.60s\" yet", name);
-        sl_hint(err, "megatron-lm-2022, nemo-24.07, mbridge-26.04, pytorch-ddp-2.x, "
-                     "torchtitan-2024-12, deepspeed-0.x");
+        sl_hint(err,
+                "megatron-lm-2022, nemo-24.07, mbridge-26.04, megatron-core-0.15, pytorch-ddp-2.x, "
+                "torchtitan-2024-12, deepspeed-0.x");
         return code;
     }
     const int framework =

@@ -274,6 +274,14 @@ reduce_whole_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_h
     return reduce_all_s(c, &whole, SL_COLLECTIVE_ALL_REDUCE, holding, pieces, routed, bytes);
 }
 
+/* Megatron's instances, and groups of its FSDP, add up after the last micro-batch alone
+ * (megatron_fsdp.py, is_last_microbatch). */
+static double
+replica_rounds(const sl_memory_case *c, const sl_data_rounds *rounds)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : rounds->reduces;
+}
+
 /* What travels, and of that what lies under nothing. */
 static void
 measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t r, sl_data_time *d)
@@ -310,15 +318,16 @@ measure_traffic(const sl_memory_case *c, const sl_data_groups *groups, uint32_t 
     d->all_reduce_s = 0.0;
     if (c->explained && c->plan->zero_stage == 2) /* some courses draw it so */
         d->all_reduce_s = reduce_whole_s(c, groups, holding, edges.reduces, routed, reduce_bytes);
+    const double own = reduce_bytes * ((1.0 - routed) / groups->shard.ranks +
+                                       routed / sl_larger(1.0, groups->experts.ranks));
     if (groups->replicas.ranks > 1.0) {
-        const double part = reduce_bytes / groups->shard.ranks;
-        d->replica_bytes = rounds.reduces * part;
-        d->replica_s = rounds.reduces * edges.reduces *
+        const double times = replica_rounds(c, &rounds);
+        d->replica_bytes = times * own;
+        d->replica_s = times * edges.reduces *
                        sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
-                                       part / edges.reduces);
+                                       own / edges.reduces);
     }
-    measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
-                   rounds.reduces, d);
+    measure_copies(c, r, sharded ? own : reduce_bytes, rounds.reduces, d);
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
     d->whole = !c->software->traced_sharding &&
                sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
@@ -574,7 +583,8 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELIN
         {SL_TERM_PARAMETERS_SENT,
          groups.owners ? SL_COLLECTIVE_BROADCAST : SL_COLLECTIVE_ALL_GATHER, over,
          worst.streams * worst.gathers, gather_bytes, worst.gather_s, worst.gather_exposed_s},
-        {SL_TERM_REPLICAS_SENT, SL_COLLECTIVE_ALL_REDUCE, groups.replicas, worst.reduces,
+        {SL_TERM_REPLICAS_SENT, SL_COLLECTIVE_ALL_REDUCE, groups.replicas,
+         worst.reduces / worst.rounds.reduces * replica_rounds(c, &worst.rounds),
          worst.replica_bytes, worst.replica_s, exposed * worst.replica_s},
         {SL_TERM_COPIES_SENT, SL_COLLECTIVE_ALL_REDUCE, sl_step_pair_at(worst.copy_level),
          worst.rounds.reduces, worst.copy_bytes, worst.copy_s, exposed * worst.copy_s},

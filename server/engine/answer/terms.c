@@ -146,12 +146,14 @@ static const sl_term_info terms[] = {
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-         "element_bytes x tokens x width + beside_bytes + held_bytes: at the head the gathered "
+         "element_bytes x tokens x width + beside_bytes + held_bytes + mask_bytes: at the head the "
+         "gathered "
          "input, its "
          "gradient and the scattered shard; in a block the gradient of its widest activation "
          "input, or what adapters make of a weight if that is more; of a plain layer that of its "
          "output; beside_bytes of a block that runs forward beside a backward (moe.overlap); "
-         "held_bytes of gradients of inputs, which FSDP 1 holds of frozen blocks that are rebuilt",
+         "held_bytes of gradients of inputs, which FSDP 1 holds of frozen blocks that are rebuilt; "
+         "mask_bytes of a mask of all positions by all, which the loader made",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "
@@ -181,9 +183,10 @@ static const sl_term_info terms[] = {
                                   "each stage beside it, or the output of a plain layer",
                                   "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_WORKSPACES] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
-                            "pytorch_workspaces x pytorch_workspace_bytes + engine_workspaces x "
-                            "engine_workspace_bytes: what libraries of products work in, one of "
-                            "forward's thread and one of autograd's",
+                            "pytorch_workspaces x pytorch_workspace_bytes + (engine_workspaces + "
+                            "expert_workspaces) x engine_workspace_bytes: what libraries of "
+                            "products work in, PyTorch's one of forward's thread and one of "
+                            "autograd's, of experts one for each stream",
                             "PyTorch CUDAContext (its pull requests 89027 and 138791); "
                             "TransformerEngine module/base.py"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,

@@ -148,6 +148,10 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     if (is_unknown(question, SL_UNKNOWN_SEQUENCE) && asked.plan.sequence &&
         !software->splits_sequence)
         return false;
+    if (is_unknown(question, SL_UNKNOWN_SOFTWARE) &&
+        sl_plan_sharers(&asked.plan) < asked.plan.data &&
+        !sl_framework_is_fsdp(asked.workload.framework) && !software->divides_in_groups)
+        return false;
     /* A single rank has nothing to split: the second value would be the first again, but where
      * hooks slow it all the same. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&

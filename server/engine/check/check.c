@@ -254,16 +254,21 @@ check_framework(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* Whether states may be divided over fewer ranks than the data group has: FSDP's hybrid sharding,
- * several instances of Megatron's distributed optimizer, ZeRO 1 of InternLM. */
+/* Whether states may be divided over fewer ranks than the data group has: by a release that does,
+ * or by one of those that are open. FSDP's hybrid sharding is no matter of the release. */
 static bool
 divides_in_groups(const sl_question *question)
 {
-    const sl_framework framework = question->workload.framework;
     const uint32_t stage = question->plan.zero_stage;
+    const bool deepspeed = question->workload.framework == SL_FRAMEWORK_DEEPSPEED;
+    bool any = false;
 
-    return sl_framework_is_fsdp(framework) || (framework == SL_FRAMEWORK_MEGATRON && stage > 0) ||
-           (question->software->whole_owners && stage == 1);
+    if (sl_framework_is_fsdp(question->workload.framework))
+        return true;
+    for (uint32_t i = 0; i < question->software_count; i++)
+        any = any || question->software[i].divides_in_groups;
+    return any && (!sl_check_knows(question, SL_UNKNOWN_ZERO_STAGE) ||
+                   (deepspeed ? stage == 1 : stage > 0));
 }
 
 /* Which stages a framework has, and what they go with. */
@@ -305,8 +310,8 @@ check_sharding(const sl_question *question, sl_errors *err)
                        "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
     if (!whole && !divides_in_groups(question)) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
-                       "a shard group below the data group is modelled for fsdp, for megatron from "
-                       "zero_stage 1 on and for InternLM's stage 1");
+                       "a shard group below the data group is modelled for fsdp, from zero_stage 1 "
+                       "on for Megatron of 2024 and later and for InternLM's stage 1");
         sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
     } else if (!whole && plan->data % plan->shard_group != 0) {
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",

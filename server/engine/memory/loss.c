@@ -83,7 +83,7 @@ loss_of(const sl_memory_case *c)
     }
 }
 
-/* Of any loss a gradient in 16 bits is left to the head. */
+/* Of a loss a gradient in 16 bits is left to the head, but by releases that hold on to all of it. */
 sl_logit_bytes
 sl_loss_logits(const sl_memory_case *c)
 {
@@ -99,13 +99,11 @@ sl_loss_logits(const sl_memory_case *c)
      * most they are in its count. */
     const bool let_go = apart && bytes.peak >= sl_larger(e, bytes.forward) &&
                         loss != SL_LOSS_CHUNKED && loss != SL_LOSS_HALF;
-    /* A gradient in 16 bits is left to the head, but by a loss that keeps more than any in steps
-     * does. */
-    const bool all_left = !apart && bytes.peak > eager_logit_bytes;
+    const bool held = c->software->holds_logits && c->slice->entropy.kernels == SL_ENTROPY_OWN;
 
     return (sl_logit_bytes){
         .forward = sl_lent_logit_bytes(c, bytes.forward),
         .loss = sl_lent_logit_bytes(c, bytes.peak),
-        .head = sl_lent_logit_bytes(c, all_left ? bytes.peak : sl_smaller(bytes.peak, e)),
+        .head = sl_lent_logit_bytes(c, held ? bytes.peak : sl_smaller(bytes.peak, e)),
         .idle = let_go ? e : 0.0};
 }

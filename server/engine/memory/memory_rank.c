@@ -184,6 +184,17 @@ measure_chunks(const sl_memory_case *c, uint32_t r, const sl_alive *alive, sl_ra
     }
 }
 
+/* Ranks of the first and the last stage are given the mask; a checkpoint keeps what its blocks were
+ * given, until that micro-batch is through (tensor_parallel/random.py). */
+static void
+keep_masks(const sl_memory_case *c, const sl_stage *stage, sl_rank_bytes *b)
+{
+    if ((!stage->first && !stage->last) || c->workload->recompute != SL_RECOMPUTE_FULL)
+        return;
+    b->ends_saved += b->in_flight * b->mask_bytes;
+    b->mask_bytes = 0.0;
+}
+
 void
 sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl_alive *alive,
                 uint32_t r, sl_rank_bytes *out)
@@ -209,13 +220,15 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl
             add_head(c, &c->prices[k], out);
     }
     out->dummy_elements =
-        distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements;
+        c->software->gradient_accumulation_fusion *
+        (distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements);
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
     const bool mean = alike && !stage->first && !stage->last; /* of all chunks is each of them */
     if (sl_schedule_splits_backward(c->plan) || (sl_schedule_held(c->plan) > 1 && !mean))
         measure_chunks(c, r, alive, out);
+    keep_masks(c, stage, out);
     /* The output of each captured block and micro-batch, which the next one copies; that copy is
      * what it keeps for backward, and gradients share one buffer. */
     if (c->workload->graphs == SL_GRAPHS_LAYER) {
@@ -231,7 +244,7 @@ phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->buckets + p->waiting + p->stepped +
            p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
-           p->held + p->copies + p->lists + p->cached;
+           p->held + p->mask + p->copies + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -413,7 +426,7 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     forward->name = "forward";
     forward->gathered = b->gathered.loss_bytes;
     forward->logits = b->logits_width * b->logit.forward;
-    forward->transient = b->mask_bytes;
+    forward->mask = b->mask_bytes;
     forward->cached = copies->forward;
     loss->gathered = b->gathered.loss_bytes;
     loss->buckets = b->gathered.backward_buckets;

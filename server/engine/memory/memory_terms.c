@@ -115,14 +115,13 @@ add_workspaces(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
 {
     const sl_software *const software = c->software;
     const sl_accelerator *const part = &c->cluster->accelerator;
-    const double engine = software->engine_workspaces +
-                          (b->elements->routed > 0.0 ? software->expert_workspaces : 0.0);
+    const double grouped = b->elements->routed > 0.0 ? software->expert_workspaces : 0.0;
     const double bytes = software->pytorch_workspaces * part->pytorch_workspace_bytes +
-                         engine * part->engine_workspace_bytes;
+                         (software->engine_workspaces + grouped) * part->engine_workspace_bytes;
 
     ADD_TERM(to, SL_TERM_WORKSPACES, bytes, {"pytorch_workspaces", software->pytorch_workspaces},
              {"pytorch_workspace_bytes", part->pytorch_workspace_bytes},
-             {"engine_workspaces", engine},
+             {"engine_workspaces", software->engine_workspaces}, {"expert_workspaces", grouped},
              {"engine_workspace_bytes", part->engine_workspace_bytes});
 }
 
@@ -311,10 +310,10 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_logit", p->logits / b->logits_width});
     ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
              {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
-    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside + p->held,
+    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside + p->held + p->mask,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)},
-             {"beside_bytes", p->beside}, {"held_bytes", p->held});
+             {"beside_bytes", p->beside}, {"held_bytes", p->held}, {"mask_bytes", p->mask});
     const sl_degree *over = sl_rank_copied_over(c, layout, shards);
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},

@@ -66,6 +66,7 @@ typedef struct sl_rank_phase {
     double transient;
     double beside; /* of the block that runs forward beside a backward */
     double held;   /* gradients of inputs, of blocks that backward is through with */
+    double mask;   /* that the loader made */
     double copies; /* of gradients, for the optimizer */
     double lists;  /* beside its states, while it steps */
     double cached; /* 16-bit copies that autocast keeps of wider weights */
@@ -77,7 +78,7 @@ static inline double
 sl_rank_token_bytes(const sl_rank_phase *p)
 {
     return p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
-           p->held;
+           p->held + p->mask;
 }
 
 /** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and

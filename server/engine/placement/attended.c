@@ -125,18 +125,21 @@ repeated_bytes(const sl_slice *slice, const sl_operator *op)
            slice->tokens;
 }
 
-/* A kernel of flash-attention has sequences before positions: of several what it gave, which its
- * backward reads, is laid anew for the product behind it. */
+/* Eager code lays out anew what some kernels give. A kernel of flash-attention has sequences before
+ * positions: of several what it gave, which its backward reads, is laid anew for the product behind
+ * it, unless that keeps a quantised copy, or ranks exchange what each gave, which is counted there. */
 static bool
 is_laid_anew(const sl_slice *slice, const sl_operator *op)
 {
     const bool flash = slice->attention == SL_ATTENTION_FLASH1 ||
                        slice->attention == SL_ATTENTION_FLASH2 ||
                        slice->attention == SL_ATTENTION_FLASH3;
+    const bool exchanged = slice->context > 1.0 && slice->context_kind == SL_CONTEXT_EXCHANGE;
 
-    if (slice->eager)
-        return op->relaid && slice->attention != SL_ATTENTION_UNFUSED;
-    return flash && slice->software->sequence_first && slice->sequences > 1.0;
+    if (slice->eager && op->relaid && slice->attention != SL_ATTENTION_UNFUSED)
+        return true;
+    return flash && slice->software->sequence_first && slice->sequences > 1.0 &&
+           slice->operand_bytes <= 0.0 && !exchanged;
 }
 
 double

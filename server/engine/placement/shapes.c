@@ -54,8 +54,7 @@ is_lone(const sl_model *model, const sl_slice *slice, const shape *one, uint32_t
 void
 sl_shapes_price(const sl_model *model, const sl_slice *slice, sl_kind_price *prices)
 {
-    if (!slice->software->dummy_weight_gradients ||
-        slice->software->gradient_accumulation_fusion <= 0.0 || sl_adapter_on(slice->adapter))
+    if (!slice->software->dummy_weight_gradients || sl_adapter_on(slice->adapter))
         return;
     for (uint32_t k = 0; k < model->kind_count; k++) {
         shapes own;

@@ -461,7 +461,7 @@ faults_point_at_the_words_that_were_said(void)
     } cases[] = {
         {"fsdp2", "{\"zero_stage\":3,\"replicate\":3}", "/parallelism/replicate", "not_divisible",
          "1, 2, 4, 8, 16"},
-        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled",
+        {"megatron", "{\"zero_stage\":0,\"replicate\":2}", "/parallelism/replicate", "not_modelled",
          "leave it out, or framework fsdp2 with zero_stage 3"},
         {"megatron", "{\"sharding\":\"full_shard\",\"pipeline\":2}", "/parallelism/sharding",
          "not_modelled", "no_shard, or framework fsdp1 or fsdp2"},

@@ -103,6 +103,7 @@ draw_software(sl_software *out)
     software.overlap_tensor_backward = once_in(2);
     software.overlap_tensor_forward = once_in(2);
     software.scatter_sends = once_in(2);
+    software.divides_in_groups = true;
     *out = software;
 }
 

@@ -459,14 +459,15 @@ bytes_of_inputs(const sl_term *m)
                input(m, "ranks_sharing");
     case SL_TERM_BACKWARD_TRANSIENT:
         return input(m, "element_bytes") * input(m, "tokens") * input(m, "width") +
-               input(m, "beside_bytes") + input(m, "held_bytes");
+               input(m, "beside_bytes") + input(m, "held_bytes") + input(m, "mask_bytes");
     case SL_TERM_RECOMPUTED_BLOCK:
         return input(m, "block_bytes") - input(m, "kept_bytes");
     case SL_TERM_DUMMY_WEIGHT_GRADIENTS:
         return input(m, "elements") * input(m, "element_bytes");
     case SL_TERM_WORKSPACES:
         return input(m, "pytorch_workspaces") * input(m, "pytorch_workspace_bytes") +
-               input(m, "engine_workspaces") * input(m, "engine_workspace_bytes");
+               (input(m, "engine_workspaces") + input(m, "expert_workspaces")) *
+                   input(m, "engine_workspace_bytes");
     case SL_TERM_ACTIVATIONS:
         return input(m, "microbatches_in_flight") * input(m, "blocks") *
                    input(m, "bytes_per_block") +

@@ -86,17 +86,24 @@ megatron_divides_within_an_instance(void)
     sl_errors err = {0};
 
     q.plan.shard_group = 2;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/parallelism/shard_group", "a release without instances");
+    software.divides_in_groups = true;
     expect_states(&q, 2.0, 4.0, 12.0 / 2.0, "stage 1: 6 N + 12 N / 2");
     q.plan.zero_stage = 3;
     expect_states(&q, 2.0 / 2.0, 4.0 / 2.0, 12.0 / 2.0, "stage 3: 18 N / 2");
     q.plan.zero_stage = 0;
-    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
-    sl_expect_text(err.list[0].pointer, "/parallelism/shard_group", "nothing to divide");
-    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
-    q.plan.zero_stage = 1;
     err.count = 0;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
-    software.whole_owners = true;
+    sl_expect_text(err.list[0].pointer, "/parallelism/shard_group", "nothing to divide");
+    q.unknown = SL_UNKNOWN_ZERO_STAGE; /* then of the stages those that do count */
+    expect_states(&q, 2.0, 4.0, 12.0 / 2.0, "stage 1, which is the only one");
+    q.unknown = 0;
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 2;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    q.plan.zero_stage = 1;
     expect_states(&q, 2.0, 2.0, 12.0 / 2.0, "InternLM's stage 1");
 }
 

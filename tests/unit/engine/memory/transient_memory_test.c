@@ -85,13 +85,26 @@ a_loss_is_computed_beside_the_mask_of_its_batch(void)
                    "a mask for each sequence");
 }
 
-/* A release whose loss keeps more than any in steps holds on to it. */
+/* A checkpoint keeps what its blocks were given: the mask of each micro-batch in flight. */
 static void
-a_loss_of_fourteen_bytes_leaves_them_to_the_head(void)
+checkpoints_keep_the_mask(void)
 {
     sl_question q = staged();
 
-    software.logits_peak_bytes = 14.0;
+    software.masks_whole = true;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const sl_rank_memory *rank = sl_fixture_answer(&q)->memory.ranks;
+    sl_expect_near(kept_of(&rank[0], "embedding_and_head_bytes"),
+                   2.0 * (8.0 * TOKENS + TOKENS * TOKENS), 1e-12, "two in flight");
+}
+
+/* A release may hold on to what its own loss keeps. */
+static void
+a_loss_that_is_held_leaves_its_bytes_to_the_head(void)
+{
+    sl_question q = staged();
+
+    software.holds_logits = true;
     const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[1];
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT), 2.0 * HIDDEN * TOKENS, 1e-12,
                    "the head's");
@@ -120,6 +133,13 @@ several_sequences_keep_what_flash_attention_gave_twice(void)
     q.workload.attention = SL_ATTENTION_CUDNN;
     sl_expect_near(kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block") / 2.0,
                    bytes[0][1], 1e-12, "cuDNN takes both");
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.data = 2;
+    q.plan.context = 2;
+    q.plan.context_kind = SL_CONTEXT_EXCHANGE;
+    const double exchanged = kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block");
+    software.sequence_first = false;
+    CU_ASSERT_EQUAL(kept_of(&sl_fixture_answer(&q)->memory.ranks[0], "bytes_per_block"), exchanged);
 }
 
 /* Keys and values of two blocks in flight, in backward each with its gradient; a gather brings all
@@ -227,7 +247,8 @@ main(int argc, char **argv)
         SL_CASE(the_embedding_keeps_ids_and_its_mask),
         SL_CASE(the_head_has_whole_hidden_states),
         SL_CASE(a_loss_is_computed_beside_the_mask_of_its_batch),
-        SL_CASE(a_loss_of_fourteen_bytes_leaves_them_to_the_head),
+        SL_CASE(checkpoints_keep_the_mask),
+        SL_CASE(a_loss_that_is_held_leaves_its_bytes_to_the_head),
         SL_CASE(several_sequences_keep_what_flash_attention_gave_twice),
         SL_CASE(foreign_keys_and_values_are_transient),
         SL_CASE(an_exchange_repeats_heads_for_deepspeed_alone),

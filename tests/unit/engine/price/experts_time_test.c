@@ -22,14 +22,42 @@ mixture_question(uint32_t nodes)
 }
 
 static double
-sent_bytes(const sl_question *q)
+bytes_of(const sl_question *q, const char *group)
 {
     const sl_time *time = &sl_fixture_answer(q)->time;
 
     for (uint32_t i = 0; i < time->communication_count; i++)
-        if (strcmp(time->communication[i].group, "expert") == 0)
+        if (strcmp(time->communication[i].group, group) == 0)
             return time->communication[i].bytes_per_step;
     return 0.0;
+}
+
+static double
+sent_bytes(const sl_question *q)
+{
+    return bytes_of(q, "expert");
+}
+
+/* Of groups that divide states each rank sends its part to those of the others: however experts are
+ * dealt out within a group it is as large, and Megatron sends it once a step. */
+static void
+groups_add_up_what_their_ranks_hold(void)
+{
+    sl_question q = mixture_question(2);
+
+    q.workload.global_batch = 64; /* four micro-batches */
+    q.plan.data = 16;
+    q.plan.shard_group = 8;
+    q.plan.zero_stage = 1;
+    software.divides_in_groups = true;
+    const double whole = bytes_of(&q, "replicas");
+    CU_ASSERT_TRUE(whole > 0.0);
+    for (uint32_t stage = 1; stage <= 3; stage += 2)
+        for (uint32_t e = 1; e <= 8; e *= 8) {
+            q.plan.zero_stage = stage;
+            q.plan.expert = e;
+            sl_expect_near(bytes_of(&q, "replicas"), whole, 1e-9, "each part once");
+        }
 }
 
 /* Two experts among four ranks are on 4 (1 - (3/4)^2) = 1.75 of them. */
@@ -463,6 +491,7 @@ biases_of_experts_are_kernels_of_their_own(void)
 }
 
 static const sl_case cases[] = {
+    SL_CASE(groups_add_up_what_their_ranks_hold),
     SL_CASE(biases_of_experts_are_kernels_of_their_own),
     SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
