@@ -102,7 +102,7 @@ reduce(flow *f)
     if (f->replicas_s > 0.0 && f->how.one_line)
         s[DATA] = sl_larger(s[DATA], s[PASSES]) + f->replicas_s;
     else if (f->replicas_s > 0.0) {
-        f->summing_s = s[REPLICAS] > 0.0 ? f->summing_s : s[PASSES];
+        f->summing_s = sl_smaller(f->summing_s, s[PASSES]);
         s[REPLICAS] = sl_larger(s[REPLICAS], s[DATA]) + f->replicas_s;
     }
     f->waiting = f->reduce_s = f->replicas_s = 0.0;
@@ -288,6 +288,7 @@ go_through_all(flow *f, double microbatches)
 {
     f->at = (lanes){.before_s = 0.0};
     f->waiting = f->reduce_s = f->replicas_s = 0.0;
+    f->summing_s = HUGE_VAL;
     go_through(f, true, microbatches == 1.0);
     if (microbatches > 2.0) {
         const lanes was = f->at;
