@@ -119,6 +119,8 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     if (!software_plausible(question, software))
         return false;
     asked.unknown = 0;
+    asked.software = software;
+    asked.software_count = 1;
     sl_evaluate_release(software, &asked.workload);
     if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
         if (!attention_plausible(question, software, (sl_attention_kernel)w->attention))
@@ -147,10 +149,6 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
         return false;
     if (is_unknown(question, SL_UNKNOWN_SEQUENCE) && asked.plan.sequence &&
         !software->splits_sequence)
-        return false;
-    if (is_unknown(question, SL_UNKNOWN_SOFTWARE) &&
-        sl_plan_sharers(&asked.plan) < asked.plan.data &&
-        !sl_framework_is_fsdp(asked.workload.framework) && !software->divides_in_groups)
         return false;
     /* A single rank has nothing to split: the second value would be the first again, but where
      * hooks slow it all the same. */

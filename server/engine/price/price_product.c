@@ -15,8 +15,7 @@ double
 sl_price_accumulate_s(const sl_slice *slice, double weights)
 {
     const double fused = slice->software->gradient_accumulation_fusion;
-    const double bytes =
-        fused * fused_accumulate_bytes + (1.0 - fused) * unfused_accumulate_bytes;
+    const double bytes = fused * fused_accumulate_bytes + (1.0 - fused) * unfused_accumulate_bytes;
 
     return weights * bytes / (slice->accelerator->memory_bytes_per_s * sl_copy_ratio);
 }

@@ -5,18 +5,16 @@
 import { readConstants } from './constants.mjs';
 
 const constants = new Map((await readConstants()).map(({ name, value }) => [name, Number(value)]));
-const hostOf = (family) => constants.get(`${family} host_operator_s`);
-const megatron = { host_operator_s: hostOf('megatron') };
-/** Modules of Megatron alone lie between PyTorch's and TransformerEngine's: in the middle of their logarithms. */
-const between = { host_operator_s: Math.sqrt(hostOf('pytorch') * hostOf('transformer_engine')) };
+const [megatron, engine] = ['megatron', 'transformer_engine']
+    .map((family) => ({ host_operator_s: constants.get(`${family} host_operator_s`) }));
 const other = { sustained_ratio: constants.get('other sustained_ratio') };
 const us = ({ host_operator_s: seconds }) => `${Number((1e6 * seconds).toPrecision(3))} us`;
 
 /** By key: what is taken away, and what a request says instead (a JSON merge patch). */
 export const without = new Map(Object.entries({
     vtrain1n: {
-        what: `the host takes the middle of what PyTorch and TransformerEngine were fitted to, ${us(between)} an operator`,
-        patch: { workload: { profile: between } },
+        what: `the host of Megatron takes what TransformerEngine was fitted to, ${us(engine)} an operator`,
+        patch: { workload: { profile: engine } },
     },
     mbridge: {
         what: `one expert's product takes what an operator of Megatron was fitted to, ${us(megatron)}; GB200 and `

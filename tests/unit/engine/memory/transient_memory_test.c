@@ -68,8 +68,8 @@ the_head_has_whole_hidden_states(void)
     }
 }
 
-/* A loss that is not fused has more than the head, to which it leaves 16 bits a logit; beside it is the
- * mask that a loader makes of all positions by all, a byte each, of each sequence. */
+/* A loss that is not fused has more than the head, to which it leaves 16 bits a logit; beside it is
+ * the mask that a loader makes of all positions by all, a byte each, of each sequence. */
 static void
 a_loss_is_computed_beside_the_mask_of_its_batch(void)
 {
