@@ -34,7 +34,7 @@ host_rounds(const sl_memory_case *c)
 
 /* What a device sweeps over, bytes of each parameter. */
 typedef struct sweep {
-    double swept;   /* of its part: for the norm of gradients and the clip */
+    double swept;   /* of its part: for the norm of gradients and the clip, cast first where they are */
     double updated; /* of its part: gradients, states and weights */
     double zeroed;  /* of its whole gradient */
     double shard;   /* ranks that each hold a part, on average over dense and routed parameters */
@@ -43,14 +43,17 @@ typedef struct sweep {
 } sweep;
 
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
- * update, which reads and writes states and master weights and writes the parameters. Zeroing
- * sweeps the whole local gradient. */
+ * update, which reads and writes states and master weights and writes the parameters. What Megatron
+ * added up in 16 bits is read once more, and all this is of its copy. Zeroing sweeps the whole local
+ * gradient. */
 static sweep
 device_sweep(const sl_memory_case *c, const sl_elements *trained, const sl_layout *layout,
              double rate)
 {
     const sl_shards *shards = &c->holdings->shards;
     const double g = sl_states_summed_bytes(layout);
+    const bool cast = sl_states_sums_half(c->workload) && g < layout->master_bytes;
+    const double stepped = cast ? layout->master_bytes : g;
     const double all = sl_larger(1.0, trained->all);
     /* Without a master copy the update reads the parameters themselves. */
     const double weights = layout->master_bytes > 0.0
@@ -60,8 +63,8 @@ device_sweep(const sl_memory_case *c, const sl_elements *trained, const sl_layou
         c->workload->optimizer == SL_OPTIMIZER_ADAMW && c->software->step_lists > 0.0;
 
     return (sweep){
-        .swept = 3.0 * g,
-        .updated = g + 2.0 * layout->optimizer_bytes + weights,
+        .swept = 3.0 * stepped + (cast ? g + stepped : 0.0),
+        .updated = stepped + 2.0 * layout->optimizer_bytes + weights,
         .zeroed = g * sl_states_at_rest(trained, &shards->gradients) / all,
         .shard = all / sl_larger(1.0, sl_states_at_rest(trained, &shards->optimizer)),
         .parameters = trained->all,

@@ -119,7 +119,8 @@ static const sl_term_info terms[] = {
                                "the fp32 step, of Megatron on DeepSpeed beside a flat copy; of "
                                "BF16_Optimizer its fp32 sums, cast for the way",
                                "DeepSpeed stage_1_and_2.py, its memory estimator, engine.py; "
-                               "Megatron-LM distrib_optimizer.py under grad_reduce_in_bf16"},
+                               "Megatron-LM optimizer.py and distrib_optimizer.py, of gradients "
+                               "added up in 16 bits"},
     [SL_TERM_STEP_LISTS] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "on_device x step_lists x bytes_per_parameter x ((parameters - routed_parameters) "

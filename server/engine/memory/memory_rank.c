@@ -340,9 +340,8 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
 {
     const sl_workload *workload = c->workload;
     const bool engine = sl_states_engine(workload, c->plan);
-    const bool casts =
-        engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
-        (workload->framework == SL_FRAMEWORK_MEGATRON && workload->reduce == SL_WIRE_BF16);
+    const bool casts = engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+                       sl_states_sums_half(workload);
 
     if (sl_states_sums_beside(workload, c->plan, layout))
         return sl_states_cast_bytes(workload, c->plan, layout);

@@ -25,10 +25,9 @@ static double
 host_weight_and_gradient_bytes(const sl_workload *workload, const sl_layout *layout)
 {
     const bool fsdp = sl_framework_is_fsdp(workload->framework);
-    const bool made = sl_states_made_gradient_bytes(workload) > 0.0; /* among the states */
-    const double gradient = layout->gradient_bytes <= 0.0 || made ? 0.0
-                            : fsdp                                ? layout->gradient_bytes
-                                                                  : float_bytes;
+    const double gradient = layout->gradient_bytes <= 0.0 ? 0.0
+                            : fsdp                        ? layout->gradient_bytes
+                                                          : float_bytes;
     const bool copied = !workload->offload.parameters && layout->master_bytes <= 0.0;
 
     return gradient + (copied ? layout->parameter_bytes : layout->master_bytes);

@@ -105,7 +105,9 @@ void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase
 /** Of gradients, what is made of them once backward is done [bytes per parameter]: DeepSpeed casts
  * those that it reduced in 16 bits for an fp32 step, flattened before where they were tensors of a
  * pipeline's own, its BF16_Optimizer those that it added up in fp32 for the way, and Megatron casts
- * those that it reduced in bf16. */
+ * those that it added up in 16 bits, until the next step's zero_grad.
+ * Source: Megatron-LM core/optimizer/optimizer.py (Float16OptimizerWithFloat16Params), which lets go
+ * of them before forward; a first step of its fp16 tests holds 8 bytes a parameter less, not 12. */
 double sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout);
 
 /** The ranks that those copies are shared over, of `shards`. */

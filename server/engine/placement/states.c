@@ -91,19 +91,14 @@ optimizer_bytes(sl_optimizer optimizer, bool flat, const sl_elements *e)
     return 0.0;
 }
 
-static bool
-sums_fp16(const sl_workload *workload)
+bool
+sl_states_sums_half(const sl_workload *workload)
 {
+    const bool fp16 =
+        workload->precision == SL_PRECISION_FP16 && workload->reduce != SL_WIRE_FP32;
+
     return workload->framework == SL_FRAMEWORK_MEGATRON &&
-           workload->precision == SL_PRECISION_FP16 && workload->reduce != SL_WIRE_FP32;
-}
-
-double
-sl_states_made_gradient_bytes(const sl_workload *workload)
-{
-    const bool wide = sl_adapter_on(&workload->adapter) && !workload->adapter.half;
-
-    return sums_fp16(workload) && !workload->on_deepspeed && !wide ? 4.0 : 0.0;
+           (fp16 || workload->reduce == SL_WIRE_BF16);
 }
 
 bool
@@ -143,16 +138,17 @@ framework_layout(const sl_workload *workload, const sl_plan *plan, bool summed_a
     /* Its own part of each group is cloned, in whatever type it trains (stage_1_and_2.py,
      * single_partition_of_fp32_groups; stage3.py, _create_fp32_partitions). */
     const bool parts = deepspeed && plan->zero_stage >= 1;
-    const bool summed_half = sums_fp16(workload) || (megatron && workload->reduce == SL_WIRE_BF16);
     const bool made_and_summed = (workload->on_deepspeed && megatron && half) || summed_apart;
-    const double own = summed_half ? 2.0 : made_and_summed ? 6.0 : deepspeed && half ? 2.0 : 4.0;
+    const double own = sl_states_sums_half(workload) ? 2.0
+                       : made_and_summed             ? 6.0
+                       : deepspeed && half           ? 2.0
+                                                     : 4.0;
 
     return (sl_layout){
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
         .gradient_bytes = own,
         .master_bytes = ((megatron || deepspeed) && half) || parts ? 4.0 : 0.0,
-        .optimizer_bytes = optimizer_bytes(workload->optimizer, flat, elements) +
-                           sl_states_made_gradient_bytes(workload),
+        .optimizer_bytes = optimizer_bytes(workload->optimizer, flat, elements),
     };
 }
 

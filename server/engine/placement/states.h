@@ -37,7 +37,7 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
 /**
  * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied:
  * parameter + gradient + master + AdamW states.
- *   Megatron   bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 12 (fp32 gradient copy)
+ *   Megatron   bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 8 (and 4 while it steps, of gradients cast)
  *              on DeepSpeed's engine  bf16  2 + 6 + 4 + 8 (made in 16 bits, added up in 32);
  *              fp16  2 + 2 + 4 + 8
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
@@ -154,9 +154,9 @@ sl_elements sl_states_trained(const sl_workload *workload, const sl_plan *plan,
 /** Of what the optimizer steps on, by elements, what has its states with the host: 0 to 1. */
 double sl_states_away(const sl_workload *workload);
 
-/** Bytes per parameter of the fp32 gradient that Megatron's optimizer makes of fp16 ones, counted
- * among its states; 0 where gradients are stepped on as they are. */
-double sl_states_made_gradient_bytes(const sl_workload *workload);
+/** Whether Megatron adds gradients up in 16 bits, which its fp32 step then casts: those of fp16, and
+ * those that are reduced in bf16. */
+bool sl_states_sums_half(const sl_workload *workload);
 
 /** What adapters have in buffers, shared or not [count]: whole on every rank, and never the host's.
  * Source: PyTorch fully_shard and FullyShardedDataParallel, DeepSpeed zero/partition_parameters.py,

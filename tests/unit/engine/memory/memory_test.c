@@ -39,23 +39,32 @@ bf16_megatron_keeps_eighteen_bytes_per_parameter(void)
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 0.0, "states");
 }
 
+/* dist_optimizer.md counts fp16's copies of gradients among 20 bytes; they are there while it steps. */
 static void
-fp16_megatron_keeps_twenty_and_fp32_sixteen(void)
+megatron_keeps_sixteen_of_fp16_and_fp32_and_steps_on_twenty(void)
 {
     sl_question q = gpt_question(1, 4, 1024, 16);
     const double n = (double)parameters(q.model);
     const struct {
         sl_precision precision;
-        double bytes;
-    } rows[] = {{SL_PRECISION_FP16, 20.0}, {SL_PRECISION_FP32, 16.0}};
+        uint64_t tokens;
+        double copies;
+        const char *phase;
+    } rows[] = {{SL_PRECISION_FP16, 16, 4.0, "optimizer"},
+                {SL_PRECISION_FP16, 2048, 0.0, "head"},
+                {SL_PRECISION_FP32, 16, 0.0, "head"}};
 
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         q.workload.precision = rows[i].precision;
+        q.workload.sequence_length = rows[i].tokens;
         const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
         double states = 0.0;
         for (sl_term_id id = SL_TERM_PARAMETERS; id <= SL_TERM_OPTIMIZER_STATES; id++)
             states += sl_fixture_bytes(rank, id);
-        sl_expect_near(states, rows[i].bytes * n, 0.0, "Megatron-LM dist_optimizer.md");
+        sl_expect_near(states, 16.0 * n, 0.0, "at rest");
+        sl_expect_text(rank->phase, rows[i].phase, "phase");
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), rows[i].copies * n, 0.0,
+                       "Megatron-LM optimizer.py, zero_grad");
     }
 }
 
@@ -578,7 +587,7 @@ overrides_replace_the_layout_field_by_field(void)
 
 static const sl_case cases[] = {
     SL_CASE(bf16_megatron_keeps_eighteen_bytes_per_parameter),
-    SL_CASE(fp16_megatron_keeps_twenty_and_fp32_sixteen),
+    SL_CASE(megatron_keeps_sixteen_of_fp16_and_fp32_and_steps_on_twenty),
     SL_CASE(zero1_divides_master_and_states_by_ranks),
     SL_CASE(ddp_adds_buckets_and_the_cached_16_bit_weights),
     SL_CASE(an_unfused_block_keeps_34_sbh_and_5_a_s_s_b),
