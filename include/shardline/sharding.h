@@ -88,7 +88,8 @@ typedef enum sl_group_kind {
     SL_GROUP_REPLICAS, /* hybrid sharding: those with the same part, one of each */
     SL_GROUP_PIPELINE,
     SL_GROUP_EXPERT,
-    SL_GROUP_EXPERT_DATA, /* those that hold the same experts */
+    SL_GROUP_EXPERT_DATA,   /* those that hold the same experts */
+    SL_GROUP_EXPERT_TENSOR, /* those that cut one expert */
     SL_GROUP_KIND_COUNT
 } sl_group_kind;
 

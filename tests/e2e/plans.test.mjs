@@ -21,6 +21,10 @@ const plans = {
         config: mixtral,
         parallelism: { ...flat, tensor: 4, sequence: true, expert: 4, expert_tensor: 1 },
     },
+    'experts cut over fewer ranks than the rest': {
+        config: mixtral,
+        parallelism: { ...flat, tensor: 4, sequence: true, expert: 2, expert_tensor: 2 },
+    },
     'experts in a pipeline, unbalanced': {
         config: mixtral,
         workload: { moe: { balance: 'free', imbalance: 1.5, dispatcher: 'deepep' } },

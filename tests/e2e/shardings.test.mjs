@@ -155,6 +155,25 @@ test('experts that are dealt out have groups of those that hold the same', async
     assert.equal(groups.find(({ kind }) => kind === 'expert_data'), undefined);
 });
 
+test('experts that are cut otherwise than the rest have groups of those that cut one', async () => {
+    const plan = { config: mixtral, cluster: { nodes: 2 },
+        parallelism: { tensor: 4, sequence: true, pipeline: 1, data: 4, expert: 2, expert_tensor: 2 } };
+    const { groups, tensors } = await answered(plan);
+    const cut = groups.find(({ kind }) => kind === 'expert_tensor');
+    assert.deepEqual([cut.size, cut.count, cut.members, cut.starts, cut.level],
+        [2, 8, '0-1', '0-14:2', 'scale_up']);
+    const gates = tensors.filter(({ name }) => /experts\.[0-9]+\.w1/.test(name));
+    assert.ok(gates.length > 0);
+    for (const { name, shape: [rows], shards } of gates) {
+        const halves = shards.map(({ ranks, slice: [range] }) => [ranksOf(ranks).every((rank) => rank % 2 === range[0] / (rows / 2)), ...range]);
+        assert.deepEqual(halves, [[true, 0, rows / 2], [true, rows / 2, rows]], name);
+    }
+    const { json } = await client.post('/api/v1/estimates', estimate(plan));
+    const rows = json.communication.filter(({ group }) => group === 'expert_tensor');
+    assert.deepEqual(rows.map(({ collective, level }) => [collective, level]),
+        [['all_gather', 'scale_up'], ['reduce_scatter', 'scale_up']]);
+});
+
 test('the distributed optimizer has flat buckets of a chunk, padded', async () => {
     const map = await answered();
     assert.deepEqual(map.sharding, { kind: 'flat', degree: 2, of: 'optimizer_states' });

@@ -187,6 +187,23 @@ write_ranks(page *p)
     sl_write_array_end(p->writer);
 }
 
+/* Replicas that none has, and experts that are held as the rest. */
+static bool
+goes_without_saying(const sl_sharding *sharding, sl_group_kind kind, const sl_rank_groups *groups)
+{
+    switch (kind) {
+    case SL_GROUP_REPLICAS:
+        return groups->size == 1;
+    case SL_GROUP_EXPERT_DATA:
+        return !sl_sharding_has_routed(sharding);
+    case SL_GROUP_EXPERT_TENSOR:
+        return groups->size == 1 || !sl_sharding_has_routed(sharding) ||
+               groups->size == sl_sharding_groups(sharding, SL_GROUP_TENSOR).size;
+    default:
+        return false;
+    }
+}
+
 static void
 write_groups(page *p)
 {
@@ -195,8 +212,7 @@ write_groups(page *p)
     for (uint32_t kind = 0; is_first(p->query) && kind < SL_GROUP_KIND_COUNT; kind++) {
         const sl_rank_groups groups = sl_sharding_groups(p->sharding, (sl_group_kind)kind);
         const sl_rank_set members = {0, 1, groups.size, groups.stride};
-        if ((kind == SL_GROUP_REPLICAS && groups.size == 1) ||
-            (kind == SL_GROUP_EXPERT_DATA && !sl_sharding_has_routed(p->sharding)))
+        if (goes_without_saying(p->sharding, (sl_group_kind)kind, &groups))
             continue;
         sl_write_object(p->writer);
         sl_put_text(p->writer, "kind", groups.kind);

@@ -174,25 +174,32 @@ add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *st
     add_row(c, SL_TERM_CONTEXT_SENT, collective, &sequence, &shared, out);
 }
 
-/* One row per kind of collective of the tensor group, over the step and the slowest stage. */
+/* One row per kind of collective of the tensor group and of the ranks that cut experts otherwise, over
+ * the step and the slowest stage. */
 static void
 add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
-    const sl_group group = sl_group_of(c->cluster, c->plan->tensor, 1);
+    const sl_group group = sl_ranks_group(c->cluster, c->plan, SL_AXIS_TENSOR);
+    const sl_group experts = sl_ranks_group(c->cluster, c->plan, SL_AXIS_EXPERT_TENSOR);
     const sl_held held = sl_schedule_all_held(c->plan, rank);
     const sl_stage *stage = &sl_holding_of(c->holdings, rank)->stage;
 
-    for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++) {
+        const bool own = i < SL_COLLECTIVE_COUNT;
+        const sl_collective kind = own                          ? (sl_collective)i
+                                   : i == SL_SENT_EXPERT_GATHER ? SL_COLLECTIVE_ALL_GATHER
+                                                                : SL_COLLECTIVE_REDUCE_SCATTER;
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
             const double runs = microbatches * stage->layers[k];
             const double again = microbatches * sl_step_layers_again(c, &held, stage, k);
-            add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
-            add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
-            add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
+            add_runs(&sum, runs, &c->prices[k].tensor_forward[i]);
+            add_runs(&sum, again, &c->prices[k].again.tensor[i]);
+            add_runs(&sum, runs, &c->prices[k].tensor_backward[i]);
         }
-        add_row(c, SL_TERM_TENSOR_SENT, (sl_collective)kind, &group, &sum, out);
+        add_row(c, own ? SL_TERM_TENSOR_SENT : SL_TERM_EXPERT_TENSOR_SENT, kind,
+                own ? &group : &experts, &sum, out);
     }
     add_shared_rows(c, &held, stage, microbatches, out);
 }

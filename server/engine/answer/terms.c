@@ -301,6 +301,11 @@ static const sl_term_info terms[] = {
          "calls x bytes_per_call: on average tokens of a micro-batch, one copy for each expert "
          "they go to or, where the release sends them once, for each rank; there and back",
          "Lepikhin 2020 (GShard); DeepEP"},
+    [SL_TERM_EXPERT_TENSOR_SENT] =
+        {"bytes_per_step", NULL, SL_LIFETIME_NONE,
+         "calls x bytes_per_call: tokens of a micro-batch that the ranks that cut an expert gather "
+         "before it and scatter behind it, where these are not the tensor ranks",
+         "Megatron-LM moe/token_dispatcher.py; Liu 2025 (MoE parallel folding), arXiv 2504.14960"},
     [SL_TERM_PIPELINE_SENT] =
         {"bytes_per_step", NULL, SL_LIFETIME_NONE,
          "calls x bytes_per_call: outputs of every chunk on and their gradients back, for each "

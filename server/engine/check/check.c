@@ -71,20 +71,39 @@ check_world(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* A width of some MLP that its cut does not divide, or the widest one. */
+/* A width of some MLP, of experts or else, that its cut does not divide; one that it does if none. */
 static uint64_t
-hardest_width(const sl_model *model, const sl_plan *plan)
+hardest_width(const sl_model *model, bool routed, uint32_t cut)
 {
     for (uint32_t k = 0; k < model->kind_count; k++)
         for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
             const sl_operator *op = &model->kinds[k].operators[i];
-            if (op->kind != SL_OPERATOR_ACTIVATION)
-                continue;
-            const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
-            if (op->outputs % ranks != 0)
+            if (op->kind == SL_OPERATOR_ACTIVATION && routed == (op->experts > 0) &&
+                op->outputs % cut != 0)
                 return op->outputs;
         }
-    return model->ffn;
+    return cut;
+}
+
+/* Experts that are cut as the rest are at fault where the rest is. */
+static sl_code
+check_widths(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t cut = sl_plan_expert_tensor(plan);
+    const uint64_t width = hardest_width(question->model, false, plan->tensor);
+    const uint64_t routed = hardest_width(question->model, true, cut);
+    const char *pointer = "/parallelism/tensor";
+    sl_code code = check_divides(plan->tensor, width, pointer, "feed-forward width", err);
+
+    if (cut == plan->tensor)
+        return code == SL_OK ? check_divides(cut, routed, pointer, "feed-forward width", err)
+                             : code;
+    if (routed % cut != 0) {
+        code = check_divides(cut, routed, "/parallelism/expert_tensor", "width of an expert", err);
+        sl_hint_divisors(err, routed, routed, SL_EXPERT_CUT_HINTED);
+    }
+    return code;
 }
 
 static sl_code
@@ -102,8 +121,7 @@ check_tensor(const sl_question *question, sl_errors *err)
         (whole || plan->tensor % model->kv_heads != 0))
         code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", err);
     if (code == SL_OK)
-        code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
-                             "feed-forward width", err);
+        code = check_widths(question, err);
     if (sl_check_knows(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
         question->workload.sequence_length % plan->tensor != 0) {
         code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/sequence",

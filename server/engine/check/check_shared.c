@@ -110,6 +110,37 @@ sl_check_context(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* Megatron's experts have a grid of their own; with torchtitan they are cut as the rest or not at all
+ * (its etp), and DeepSpeed's never. */
+static sl_code
+check_expert_tensor(const sl_question *question, uint64_t ranks, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t cut = sl_plan_expert_tensor(plan);
+    const bool own =
+        question->workload.framework == SL_FRAMEWORK_MEGATRON && !question->workload.on_deepspeed;
+    const char *pointer = "/parallelism/expert_tensor";
+    sl_code code = SL_OK;
+
+    if (cut == 1 || cut == plan->tensor)
+        return SL_OK;
+    if (!own) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                    "a cut of experts that is neither 1 nor tensor is modelled for megatron, got "
+                    "%u",
+                    cut);
+        sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
+    } else if (ranks % cut != 0) {
+        code =
+            sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                    "must divide the %llu ranks of tensor x context x %s, got %u",
+                    (unsigned long long)ranks, plan->shard_group > 0 ? "shard_group" : "data", cut);
+        sl_hint_divisors(err, ranks, ranks, SL_EXPERT_CUT_HINTED);
+    }
+    return code;
+}
+
 /* Experts are dealt out whole, over the ranks of one stage that share one copy of the states
  * (torchtitan's parallel_dims: ep divides dp_shard x cp x tp). */
 sl_code
@@ -173,12 +204,8 @@ sl_check_experts(const sl_question *question, sl_errors *err)
                     (unsigned long long)((positions / plan->tensor + 1) * plan->tensor *
                                          plan->context));
     }
-    if (cut != 1 && cut != plan->tensor) {
-        code =
-            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
-                    "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
-        sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
-    }
+    const sl_code own = check_expert_tensor(question, ranks, err);
+    code = code == SL_OK ? own : code;
     if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
         return code;
     return sl_fail(err, SL_E_RANGE, "not_divisible", pointer,

@@ -11,6 +11,9 @@
  */
 sl_code sl_check_context(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
+/** Ranks that one expert is cut over, the most that a hint names. */
+enum { SL_EXPERT_CUT_HINTED = 64 };
+
 /** expert and expert_tensor: no_experts, not_modelled, not_divisible. */
 sl_code sl_check_experts(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 

@@ -63,8 +63,10 @@ static double
 communicator_bytes(const sl_plan *plan, double *count)
 {
     const uint32_t shard = sl_plan_sharers(plan);
-    const uint32_t groups[] = {plan->tensor,       plan->pipeline, shard,
-                               plan->data / shard, plan->context,  plan->expert};
+    const uint32_t cut = sl_plan_expert_tensor(plan);
+    const uint32_t own = cut == plan->tensor ? 1 : cut; /* ranks that cut experts otherwise */
+    const uint32_t groups[] = {plan->tensor,  plan->pipeline, shard, plan->data / shard,
+                               plan->context, plan->expert,   own};
     double bytes = 0.0;
 
     *count = 0.0;

@@ -38,6 +38,8 @@ sl_ranks_spacing(const sl_plan *plan, sl_axis axis)
         return (sl_spacing){plan->data / sharers, strides.replica * shard};
     case SL_AXIS_EXPERT:
         return (sl_spacing){plan->expert, sl_plan_expert_tensor(plan)};
+    case SL_AXIS_EXPERT_TENSOR:
+        return (sl_spacing){sl_plan_expert_tensor(plan), 1};
     case SL_AXIS_EXPERT_SHARD:
         return (sl_spacing){alike > 0 ? alike : 1, spread * strides.replica / plan->tensor};
     case SL_AXIS_COUNT:

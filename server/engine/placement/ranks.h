@@ -25,7 +25,8 @@ typedef enum sl_axis {
     SL_AXIS_SHARD,    /* of replicas and context, those that divide one copy of the states */
     SL_AXIS_REPLICAS, /* hybrid sharding: those with the same part, one of each copy */
     SL_AXIS_EXPERT,
-    SL_AXIS_EXPERT_SHARD, /* of one copy, those that hold the same experts */
+    SL_AXIS_EXPERT_TENSOR, /* those that cut one expert */
+    SL_AXIS_EXPERT_SHARD,  /* of one copy, those that hold the same experts */
     SL_AXIS_COUNT
 } sl_axis;
 

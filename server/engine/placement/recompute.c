@@ -313,7 +313,7 @@ whole_rerun(const sl_kind_price *price)
         .expert = sl_price_traffic_less(&price->expert_forward, &tail->expert),
     };
 
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++)
         again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
     return again;
 }
@@ -337,8 +337,9 @@ operators_rerun(const sl_slice *slice, const sl_kind_price *price)
             half * (price->matmul_flops - tail->matmul_flops) + rest * grouped->matmul_flops,
     };
 
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        if (i != SL_COLLECTIVE_REDUCE_SCATTER || !slice->software->sums_kept)
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++)
+        if ((i != SL_COLLECTIVE_REDUCE_SCATTER && i != SL_SENT_EXPERT_SCATTER) ||
+            !slice->software->sums_kept)
             again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
     if (!slice->software->exchange_kept)
         again.expert = sl_price_traffic_less(&price->expert_forward, &tail->expert);

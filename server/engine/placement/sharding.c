@@ -242,6 +242,7 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
         [SL_GROUP_PIPELINE] = "pipeline",
         [SL_GROUP_EXPERT] = "expert",
         [SL_GROUP_EXPERT_DATA] = "expert_data",
+        [SL_GROUP_EXPERT_TENSOR] = "expert_tensor",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_GROUP_KIND_COUNT, "a name for each kind");
     const sl_plan *plan = &sharding->question->plan;
@@ -258,6 +259,7 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
         [SL_GROUP_EXPERT_DATA] = {plan->tensor * sl_sharding_replicas(sharding) /
                                       ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)),
                                   apart_experts},
+        [SL_GROUP_EXPERT_TENSOR] = sl_ranks_spacing(plan, SL_AXIS_EXPERT_TENSOR),
     };
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);

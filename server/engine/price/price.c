@@ -390,6 +390,7 @@ pricing_of(const sl_cluster *cluster, const sl_slice *slice)
         .tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1),
         .expert_group =
             sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor),
+        .expert_tensor_group = sl_group_of(cluster, (uint64_t)slice->expert_tensor, 1),
         .context_group = sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor),
     };
 }

@@ -8,7 +8,11 @@
 #include "engine/links/collective.h"
 #include "engine/price/kernel.h"
 
-/** One kind of collective of the tensor group, per micro-batch and layer. */
+/** What the tensor group sends, a place for each kind of collective, and what experts with a cut of
+ * their own gather and scatter over its ranks. */
+enum { SL_SENT_EXPERT_GATHER = SL_COLLECTIVE_COUNT, SL_SENT_EXPERT_SCATTER, SL_SENT_COUNT };
+
+/** One kind of collective, per micro-batch and layer. */
 typedef struct sl_traffic {
     double calls;
     double bytes;
@@ -35,7 +39,7 @@ typedef struct sl_rerun {
     double awaited_s;    /* the device waits for their issue */
     double matmul_flops; /* of the whole layer, like those of sl_kind_price */
     double attention_flops;
-    sl_traffic tensor[SL_COLLECTIVE_COUNT];
+    sl_traffic tensor[SL_SENT_COUNT];
     sl_traffic context;
     sl_traffic expert;
     sl_pass_price pass;
@@ -91,8 +95,8 @@ typedef struct sl_kind_price {
     double backward_issued;
     double forward_awaited_s; /* the device waits while the host issues products of experts */
     double backward_awaited_s;
-    sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
-    sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
+    sl_traffic tensor_forward[SL_SENT_COUNT];
+    sl_traffic tensor_backward[SL_SENT_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */
     sl_traffic context_forward;
     sl_traffic context_backward;
@@ -105,7 +109,7 @@ typedef struct sl_kind_price {
 sl_traffic sl_price_traffic_less(const sl_traffic *all, const sl_traffic *part);
 
 /** Seconds of all collectives that computing does not hide. */
-double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
+double sl_price_exposed_s(const sl_traffic traffic[SL_SENT_COUNT]);
 
 /** The release's overlap_loss_ratio, below 1. */
 double sl_price_loss_ratio(const sl_software *software);

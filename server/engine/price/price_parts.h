@@ -12,6 +12,7 @@ typedef struct sl_pricing {
     const sl_slice *slice;
     sl_group tensor_group;
     sl_group expert_group;
+    sl_group expert_tensor_group;
     sl_group context_group;
     sl_kind_price *out;
     bool whole_heads;                /* each tensor rank norms and rotates the heads of all */
@@ -30,7 +31,7 @@ void sl_price_multiply(const sl_pricing *p, const sl_operator *op);
 double sl_price_accumulate_s(const sl_slice *slice, double weights);
 
 /** Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
-void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT],
+void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_SENT_COUNT],
                           sl_collective kind, double bytes, double cover_s);
 
 /** Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered

@@ -6,13 +6,12 @@
 /* late_s is left below 0 where the device is the slower. */
 static sl_pass_price
 pass_of(const sl_slice *slice, double computing_s, double issued,
-        const sl_traffic tensor[SL_COLLECTIVE_COUNT], const sl_traffic *context,
-        const sl_traffic *expert)
+        const sl_traffic tensor[SL_SENT_COUNT], const sl_traffic *context, const sl_traffic *expert)
 {
     const double tensor_s = sl_price_exposed_s(tensor);
     double calls = context->calls + expert->calls;
 
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++)
         calls += tensor[i].calls;
     const double issued_s = slice->host_operator_s * (issued + calls);
     return (sl_pass_price){
@@ -51,7 +50,7 @@ sl_price_add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_pr
     again->awaited_s += after->forward_awaited_s - before->forward_awaited_s;
     again->matmul_flops += after->matmul_flops - before->matmul_flops;
     again->attention_flops += after->attention_flops - before->attention_flops;
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++)
         add_traffic_between(&again->tensor[i], &after->tensor_forward[i],
                             &before->tensor_forward[i]);
     add_traffic_between(&again->context, &after->context_forward, &before->context_forward);

@@ -31,13 +31,25 @@ sl_price_loss_ratio(const sl_software *software)
 }
 
 double
-sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT])
+sl_price_exposed_s(const sl_traffic traffic[SL_SENT_COUNT])
 {
     double exposed_s = 0.0;
 
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+    for (uint32_t i = 0; i < SL_SENT_COUNT; i++)
         exposed_s += traffic[i].exposed_s;
     return exposed_s;
+}
+
+/* One that takes no time is none: its group is one rank. */
+static void
+add_call(sl_traffic *to, double bytes, double busy_s, double exposed_s)
+{
+    if (busy_s <= 0.0)
+        return;
+    to->calls += 1.0;
+    to->bytes += bytes;
+    to->busy_s += busy_s;
+    to->exposed_s += exposed_s;
 }
 
 /* Pieces that a collective is cut into to run under its own product; the first or the last of them
@@ -47,35 +59,26 @@ static const double tensor_pieces = 4.0;
 
 /* A collective of the tensor group in pieces under its product, if the release cuts it. */
 static void
-add_pieces(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
-           double bytes, double cover_s)
+add_pieces(const sl_pricing *p, sl_traffic traffic[SL_SENT_COUNT], sl_collective kind, double bytes,
+           double cover_s)
 {
     const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
     const double first_s =
         p->slice->software->overlap_tensor_forward ? busy_s / tensor_pieces : busy_s;
 
-    if (busy_s <= 0.0)
-        return;
-    traffic[kind].calls += 1.0;
-    traffic[kind].bytes += bytes;
-    traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s +=
-        first_s + sl_price_visible_s(p->slice->software, busy_s - first_s, cover_s, true);
+    add_call(&traffic[kind], bytes, busy_s,
+             first_s + sl_price_visible_s(p->slice->software, busy_s - first_s, cover_s, true));
 }
 
 void
-sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT],
-                     sl_collective kind, double bytes, double cover_s)
+sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_SENT_COUNT], sl_collective kind,
+                     double bytes, double cover_s)
 {
     const bool overlapped = p->slice->software->overlap_tensor_backward && cover_s > 0.0;
     const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
+    const double exposed_s = sl_price_visible_s(p->slice->software, busy_s, cover_s, overlapped);
 
-    if (busy_s <= 0.0)
-        return;
-    traffic[kind].calls += 1.0;
-    traffic[kind].bytes += bytes;
-    traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s += sl_price_visible_s(p->slice->software, busy_s, cover_s, overlapped);
+    add_call(&traffic[kind], bytes, busy_s, exposed_s);
 }
 
 void
@@ -145,10 +148,17 @@ sl_price_exchange(const sl_pricing *p, const sl_operator *op, double width)
     if (slice->expert_tensor <= 1.0)
         return;
 
+    const bool apart = slice->expert_tensor != slice->tensor;
     const double gathered = bytes * slice->expert_tensor;
+    const sl_group *group = &p->expert_tensor_group;
+    const double gather_s = sl_collective_s(p->cluster, SL_COLLECTIVE_ALL_GATHER, group, gathered);
+    const double scatter_s =
+        sl_collective_s(p->cluster, SL_COLLECTIVE_REDUCE_SCATTER, group, gathered);
+    sl_traffic *in = back ? p->out->tensor_backward : p->out->tensor_forward;
+    sl_traffic *out = back ? p->out->tensor_forward : p->out->tensor_backward;
 
-    sl_price_add_traffic(p, back ? p->out->tensor_backward : p->out->tensor_forward,
-                         SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    sl_price_add_traffic(p, back ? p->out->tensor_forward : p->out->tensor_backward,
-                         SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    add_call(&in[apart ? SL_SENT_EXPERT_GATHER : SL_COLLECTIVE_ALL_GATHER], gathered, gather_s,
+             gather_s);
+    add_call(&out[apart ? SL_SENT_EXPERT_SCATTER : SL_COLLECTIVE_REDUCE_SCATTER], gathered,
+             scatter_s, scatter_s);
 }

@@ -163,8 +163,9 @@ group_of(const sl_question *question, const sl_estimate *answer, const char *nam
     const sl_cluster *cluster = question->cluster;
     const sl_plan *plan = &answer->plan;
     static const char *const names[] = {
-        [SL_AXIS_TENSOR] = "tensor",     [SL_AXIS_CONTEXT] = "context", [SL_AXIS_SHARD] = "data",
-        [SL_AXIS_REPLICAS] = "replicas", [SL_AXIS_EXPERT] = "expert",
+        [SL_AXIS_TENSOR] = "tensor", [SL_AXIS_CONTEXT] = "context",
+        [SL_AXIS_SHARD] = "data",    [SL_AXIS_REPLICAS] = "replicas",
+        [SL_AXIS_EXPERT] = "expert", [SL_AXIS_EXPERT_TENSOR] = "expert_tensor",
     };
 
     for (sl_axis axis = 0; axis < sizeof names / sizeof names[0]; axis++) {

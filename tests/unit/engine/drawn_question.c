@@ -305,6 +305,8 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
         plan->virtual_pipeline = once_in(8) ? 3 : 2;
     plan->sequence = plan->tensor > 1 && (once_in(2) || (plan->expert > 1 && !once_in(8)));
     plan->expert_tensor = once_in(2) ? 1 : plan->tensor;
+    if (megatron && model->experts > 0 && w->tokens > 0 && plan->tensor > 2)
+        plan->expert_tensor = plan->expert_tensor == 1 ? plan->tensor / 2 : 2; /* draws nothing */
     if (fsdp && once_in(3))
         plan->shard_group = draw_degree(2);
     if (megatron && plan->zero_stage == 1 && w->tokens > 0)

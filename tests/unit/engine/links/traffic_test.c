@@ -1,5 +1,6 @@
 /* What ranks send each other: in which element type, over which links, under what. */
 #include <math.h>
+#include <string.h>
 
 #include "engine/answer/evaluate.h"
 #include "engine/answer/step_parts.h"
@@ -481,6 +482,48 @@ what_one_rank_has_alone_is_not_sent(void)
                    "experts");
 }
 
+/* Bytes a step of a group, of all collectives or of one. */
+static double
+bytes_between(const sl_question *q, const char *group)
+{
+    const sl_time *time = &sl_fixture_answer(q)->time;
+    double bytes = 0.0;
+
+    for (uint32_t i = 0; i < time->communication_count; i++)
+        if (strcmp(time->communication[i].group, group) == 0) {
+            bytes += time->communication[i].bytes_per_step;
+            CU_ASSERT_TRUE(strcmp(group, "expert_tensor") != 0 ||
+                           time->communication[i].ranks == q->plan.expert_tensor);
+        }
+    return bytes;
+}
+
+/* What arrives at one rank is gathered over those that cut its experts, forward and backward, and its
+ * sums scattered: rows of their own where these are not the tensor ranks. */
+static void
+ranks_that_cut_experts_otherwise_have_rows_of_their_own(void)
+{
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+
+    q.plan.tensor = 4;
+    q.plan.sequence = true;
+    q.plan.data = 2;
+    q.plan.expert = 2;
+    q.plan.expert_tensor = 1;
+    const double dense = bytes_between(&q, "tensor");
+    const double arrived = bytes_between(&q, "expert");
+    CU_ASSERT_EQUAL(bytes_between(&q, "expert_tensor"), 0.0);
+    q.plan.expert_tensor = 2;
+    sl_expect_near(bytes_between(&q, "tensor"), dense, 1e-12, "the rest");
+    sl_expect_near(bytes_between(&q, "expert"), arrived, 1e-12, "on the way");
+    sl_expect_near(bytes_between(&q, "expert_tensor"), 2.0 * arrived, 1e-12, "of two ranks each");
+    q.plan.expert_tensor = 4;
+    sl_expect_near(bytes_between(&q, "tensor"), dense + 4.0 * arrived, 1e-12, "of the same four");
+    CU_ASSERT_EQUAL(bytes_between(&q, "expert_tensor"), 0.0);
+}
+
 static void
 types_that_a_framework_does_not_send_are_refused(void)
 {
@@ -525,6 +568,7 @@ static const sl_case cases[] = {
     SL_CASE(the_first_gathers_and_the_last_reductions_are_not_hidden),
     SL_CASE(the_last_buckets_are_not_hidden),
     SL_CASE(what_one_rank_has_alone_is_not_sent),
+    SL_CASE(ranks_that_cut_experts_otherwise_have_rows_of_their_own),
     SL_CASE(types_that_a_framework_does_not_send_are_refused),
 };
 

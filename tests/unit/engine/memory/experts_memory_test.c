@@ -250,6 +250,34 @@ experts_that_are_not_cut_are_whole_on_every_tensor_rank(void)
                    "shared by four is as much as cut by four");
 }
 
+/* Megatron's grid of experts is its own (arXiv 2504.14960): cut over two of four tensor ranks, or over
+ * two where nothing else is cut. */
+static void
+experts_may_be_cut_otherwise_than_the_rest(void)
+{
+    sl_question q = mixture_question();
+
+    q.plan.zero_stage = 0;
+    q.plan.expert_tensor = 2;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS),
+                   2.0 * (dense_elements(&q) + routed_elements() / 2.0), 1e-8, "tensor 1");
+    q.plan.tensor = 4;
+    q.plan.sequence = true;
+    q.plan.data = 2;
+    const double half = sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS);
+    const double kept = block_bytes(&q);
+    q.plan.expert = 2;
+    const double quarter = sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS);
+    sl_expect_near(half - quarter, 2.0 * routed_elements() / 4.0, 1e-8, "and shared by two");
+    sl_expect_near(block_bytes(&q), kept, 1e-12, "as many tokens arrive");
+    q.plan.expert_tensor = 4;
+    q.plan.expert = 1;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS), quarter, 1e-8,
+                   "or by four");
+    sl_expect_near(block_bytes(&q) - kept, TOKENS * VISITS / 4.0 * 2.0 * 2.0 * HIDDEN, 1e-12,
+                   "inputs for two ranks more, of parts half as wide");
+}
+
 /* torchtitan cuts them where nobody shares them (apply_moe_ep_tp): what is taken instead is said. */
 static void
 experts_taken_to_be_whole_under_fully_shard_are_told(void)
@@ -332,7 +360,14 @@ impossible_shares_are_refused(void)
     sl_expect_text(err.list[0].hint, "1, 2, 4", "both");
     q.plan.data = 8;
     q.plan.expert = 2;
+    q.plan.expert_tensor = 3;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/parallelism/expert_tensor", "3 of 8 ranks");
+    sl_expect_text(err.list[0].hint, "1, 2, 4", "beside two for experts");
     q.plan.expert_tensor = 2;
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
     err.count = 0;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
     sl_expect_text(err.list[0].pointer, "/parallelism/expert_tensor", "neither 1 nor tensor");
@@ -362,6 +397,7 @@ static const sl_case cases[] = {
     SL_CASE(latent_attention_is_what_the_model_says),
     SL_CASE(every_group_says_that_it_is_extrapolated),
     SL_CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
+    SL_CASE(experts_may_be_cut_otherwise_than_the_rest),
     SL_CASE(experts_taken_to_be_whole_under_fully_shard_are_told),
     SL_CASE(a_block_keeps_what_arrived_at_its_experts),
     SL_CASE(eager_code_keeps_what_scores_multiply),

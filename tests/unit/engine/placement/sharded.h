@@ -110,7 +110,7 @@ drawn_plan(bool experts)
     if (experts && draw(2) == 1)
         plan.expert = plan.data;
     if (experts && draw(2) == 1)
-        plan.expert_tensor = 1;
+        plan.expert_tensor = plan.tensor >= 4 && draw(2) == 1 ? 2 : 1;
     if (plan.pipeline > 1 && draw(2) == 1)
         plan.schedule = plan.virtual_pipeline == 2 ? SL_SCHEDULE_ZB_V : SL_SCHEDULE_DUALPIPE;
     return plan;

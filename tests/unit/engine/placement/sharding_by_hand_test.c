@@ -429,9 +429,11 @@ groups_partition_the_ranks(void)
                 for (uint64_t m = 0; m < g.size; m++, seen++) {
                     const sl_place at = sl_sharding_place(&s, start + m * g.stride);
                     const uint64_t in_stage = (start + m * g.stride) % stage_ranks;
-                    const uint64_t own[] = {at.tensor,         at.context,  at.data % shared,
-                                            at.data / shared,  at.pipeline, at.expert,
-                                            in_stage / experts};
+                    const uint64_t own[] = {
+                        at.tensor,          at.context,
+                        at.data % shared,   at.data / shared,
+                        at.pipeline,        at.expert,
+                        in_stage / experts, in_stage % sl_plan_expert_tensor(&plan)};
                     CU_ASSERT_EQUAL(own[kind], m);
                 }
             CU_ASSERT_EQUAL(seen, sl_plan_world(&plan));
