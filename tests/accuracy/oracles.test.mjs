@@ -116,4 +116,7 @@ test('no disagreement is unexplained', { skip: noOracles }, async () => {
         [here('main.mjs'), '--oracles', '--data', validation]);
     assert.equal(code, 0);
     assert.match(stdout, /^all .* 0 not;/m);
+    const [, refused] = stdout.split('\nrefused\n');
+    assert.match(refused.trim(), /^2 x EleutherAI-cookbook: \/parallelism\/zero_stage not_modelled: .*$/,
+        'experts that DeepSpeed deals out in stage 3, and nothing else');
 });

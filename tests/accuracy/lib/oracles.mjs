@@ -41,6 +41,7 @@ function megatronRow({ model, dims, ...plan }) {
         qk_nope: dims.mla.qk, qk_rope: dims.mla.rope, v: dims.mla.v };
     return {
         ...ANY_PART,
+        gpu: 'H100 SXM5 80GB', // cuDNN keeps one output of attention, as their formulas do, and has no rates on A100
         ...texts({ L: dims.L, h: dims.h, a: dims.a, kv: dims.kv, head_dim: mla ? null : dims.hd,
             ffn: dims.f, vocab: plan.padded_vocab ?? dims.V, tied: dims.tied, tp: plan.tp,
             pp: plan.pp, vpp: plan.vpp, dp: plan.dp, cp: plan.cp, ep: plan.ep,
