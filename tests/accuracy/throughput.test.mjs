@@ -193,6 +193,14 @@ test('nodes of four are boards without a switch where the source says what they 
     assert.equal(cluster({ source: 'a/b:c.md, on 8 x H200 nodes' }).node_type, undefined);
 });
 
+test('a vocabulary that a row does not say is that of its family, where one has one', () => {
+    const vocabularyOf = (model, vocab = '') => request({ ...sweep, model, vocab }).model?.config.vocab_size;
+    assert.equal(vocabularyOf('Llama 2 7B'), 32000);
+    assert.equal(vocabularyOf('Llama 3.1 8B'), 128256);
+    assert.equal(vocabularyOf('Qwen2.5 7B', '152064'), 152064);
+    assert.equal(vocabularyOf('Llama 7B'), undefined);
+});
+
 test('a row without profile, precision and vocabulary leaves the first two open', () => {
     const { model, workload, cluster, parallelism } = request({ ...sweep, framework: 'Megatron-LM',
         software: 'of-nobody' });

@@ -10,8 +10,7 @@ import { count, firstMatch, tokenDrop, truth } from './words.mjs';
 
 /**
  * By name, under what the row says itself: dense layers, shared experts and ranks of latent
- * attention (config.json of deepseek-ai/DeepSeek-V3 and moonshotai/Kimi-K2-Base), and the tokenizer
- * that models called GPT share (GPT-2's 50,257; the framework pads it).
+ * attention (config.json of deepseek-ai/DeepSeek-V3 and moonshotai/Kimi-K2-Base).
  */
 const latentOfDeepSeek = 'q_lora=1536;kv_lora=512;qk_nope=128;qk_rope=64;v=128';
 const published = [
@@ -19,7 +18,15 @@ const published = [
         experts: 'shared_ffn=2048;dense_layers=3' }],
     [/kimi-k2/, { denseFfn: '18432', mla: latentOfDeepSeek,
         experts: 'shared_ffn=2048;dense_layers=1' }],
-    [/^gpt(?!-oss)/, { vocab: '50257' }],
+];
+
+/** Vocabularies of families that share one (config.json of each); frameworks pad them. */
+const vocabularies = [
+    [/^gpt-?oss/, '201088'], [/^gpt/, '50257'], [/^opt-/, '50272'], [/^bloom/, '250880'],
+    [/^llama-?2|^(mistral|mixtral)/, '32000'], [/^llama-?3/, '128256'], [/^llama-?4/, '202048'],
+    [/^qwen-?[123]/, '151936'], [/^gemma-?3/, '262144'], [/^gemma/, '256000'],
+    [/^deepseek-?(v3|r1)/, '129280'], [/^deepseek/, '102400'], [/^kimi-k2/, '163840'],
+    [/^falcon/, '65024'], [/^mpt/, '50432'], [/^bert/, '30522'], [/^t5/, '32128'],
 ];
 
 /** Mechanisms of sharding by the name the mapping has for them. */
@@ -158,7 +165,7 @@ export function throughputRow(raw) {
         a: row.heads,
         kv: latent ? row.heads : row.kv_heads,
         mla: latent ? known.mla : '',
-        vocab: row.vocab || known.vocab,
+        vocab: row.vocab || firstMatch(vocabularies, model),
         gpu_mem_gib: firstMatch(memories, row.gpu),
         ...mixtureOf(row, known),
         etp: expertTensorOf(row),
