@@ -194,11 +194,11 @@ test('nodes of four are boards without a switch where the source says what they 
 });
 
 test('a vocabulary that a row does not say is that of its family, where one has one', () => {
-    const vocabularyOf = (model, vocab = '') => request({ ...sweep, model, vocab }).model?.config.vocab_size;
-    assert.equal(vocabularyOf('Llama 2 7B'), 32000);
-    assert.equal(vocabularyOf('Llama 3.1 8B'), 128256);
-    assert.equal(vocabularyOf('Qwen2.5 7B', '152064'), 152064);
-    assert.equal(vocabularyOf('Llama 7B'), undefined);
+    const vocabularyOf = (model, vocab = '') => throughputRow({ ...sweep, model, vocab }).vocab;
+    assert.equal(vocabularyOf('Llama 2 7B'), '32000');
+    assert.equal(vocabularyOf('Llama 3.1 8B'), '128256');
+    assert.equal(vocabularyOf('Qwen2.5 7B', '152064'), '152064');
+    assert.equal(vocabularyOf('Llama 7B'), '');
 });
 
 test('a row without profile, precision and vocabulary leaves the first two open', () => {
