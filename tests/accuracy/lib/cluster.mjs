@@ -76,14 +76,21 @@ export function devicesOf(row) {
  * Cards of a node and Gb/s of each. A total of the node is one card per device, and so is a link of
  * which only the rate is said.
  */
+const gigabits = '(\\d+) ?G(?:b/s|bps|bit/s)?';
+const technology = '(?:(?:HDR|NDR|EDR|XDR|IB|RoCE|EFA|OPA|Omni-?Path|Slingshot(?:[ -]?11)?|ConnectX-?\\d|CX-?\\d) ?-?)*';
 const nicWords = [
-    [/^(\d+)x(\d+) ?Gb\/s/i, ([, cards, rate]) => [Number(cards), Number(rate)]],
-    [/(\d+) ?Gb\/s .*per node/i, ([, rate], devices) => [devices, Number(rate) / devices]],
-    [/(\d+) ?Gb\/s .*per GPU/i, ([, rate], devices) => [devices, Number(rate)]],
-    [/\bNDR ?(\d+)/i, ([, rate], devices) => [devices, Number(rate)]],
+    [new RegExp(`(\\d+) ?x ?${technology}(\\d{2,4})(?!\\d| ?T)`, 'i'), ([, cards, rate]) => [Number(cards), Number(rate)]],
+    [/(\d+(?:\.\d+)?) ?Tb(?:\/s|ps|it\/s)/i, ([, rate], devices) => [devices, 1000 * Number(rate) / devices]],
+    [new RegExp(`${gigabits}\\b.*per node`, 'i'), ([, rate], devices) => [devices, Number(rate) / devices]],
+    [new RegExp(`${gigabits}\\b.*per GPU`, 'i'), ([, rate], devices) => [devices, Number(rate)]],
+    [/\b[HN]DR ?(\d+)/i, ([, rate], devices) => [devices, Number(rate)]],
+    // What a cloud says of an instance is all that it has, and a card of Ethernet is one of a node.
+    [new RegExp(`\\bEFA ${gigabits}\\b(?!-)`, 'i'), ([, rate], devices) => [devices, Number(rate) / devices]],
+    [/(\d+) ?(?:GbE|G(?:b\/s|bps)? ?Ethernet)\b/i, ([, rate]) => [1, Number(rate)]],
 ];
 
-const nicKinds = [[/\bIB\b/, 'infiniband'], [/RoCE/i, 'roce']];
+const nicKinds = [[/\bIB\b|InfiniBand|\b[HN]DR/i, 'infiniband'], [/RoCE/i, 'roce'], [/\bEFA\b/, 'efa'],
+    [/Slingshot/i, 'slingshot'], [/Omni-?Path|\bOPA\b/i, 'omni_path'], [/Ethernet|GbE/i, 'ethernet']];
 
 const BITS_PER_BYTE = 8;
 

@@ -5,7 +5,7 @@
  */
 import { clusterOf } from './cluster.mjs';
 import { modelOf } from './model.mjs';
-import { frameworkOf, gathersWide, stagesPerRank, workloadOf } from './workload.mjs';
+import { frameworkOf, gathersWide, plainReplicas, stagesPerRank, workloadOf } from './workload.mjs';
 import { count, firstMatch, known, truth } from './words.mjs';
 
 /** Every column the mapping and the score read; a table without one has it blank. */
@@ -19,13 +19,14 @@ export const columns = ['row_id', 'source', 'completeness', 'framework', 'softwa
     'notes'];
 
 export function completeRow(row) {
-    return Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
+    const complete = Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
+    return { ...complete, framework: complete.framework.replace(/\bhugging ?face\b/i, 'HF') };
 }
 
 /** Exact words: what stands beside them in a cell ("1F1B vocab-parallel") is another schedule. */
 const schedules = [
     [/^(non-interleaved )?1f1b( baseline)?$/i, '1f1b'],
-    [/^interleaved([ _-]1f1b)?$|^1f1b[ -]interleaved$/i, 'interleaved_1f1b'],
+    [/^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i, 'interleaved_1f1b'],
     [/^naive$/i, 'naive'],
     [/^(gpipe|afab|all[ -]forward[ -]all[ -]backward)$/i, 'gpipe'],
     [/^zb[ _-]?h1$/i, 'zb_h1'],
@@ -40,8 +41,8 @@ const nothing = /^(|-|none|n\/a)$/i;
 const scheduleOf = (row) => firstMatch(schedules, row.schedule);
 
 /** FSDP's words for the stages; hybrids, which no stage says, go out as words. */
-const shardings = [[/hybrid|hsdp/i, undefined], [/shard_grad_op|zero[ -]?2/i, 2], [/no_shard/i, 0],
-    [/fsdp|full_shard|zero[ -]?3/i, 3]];
+const shardings = [[/hybrid|hsdp/i, undefined], [/shard_grad_op|(zero|stage)[ -]?2|^2$/i, 2],
+    [/fsdp|full_shard|(zero|stage)[ -]?3|^3$/i, 3]];
 const hybrids = [[/hybrid.*(zero[ -]?2|grad)/i, 'hybrid_shard_zero2'], [/hybrid|hsdp/i, 'hybrid_shard']];
 
 function zeroStageOf(row, framework) {
@@ -54,7 +55,7 @@ function zeroStageOf(row, framework) {
         return Number(stage);
     if ([row.sharding, row.precision_layout, row.optimizer].some((text) => distributed.test(text)))
         return 1;
-    return row.sharding === 'none' ? 0 : undefined;
+    return row.sharding === 'none' || (framework === 'megatron' && plainReplicas.test(row.sharding)) ? 0 : undefined;
 }
 
 /**

@@ -34,7 +34,7 @@ const shardings = [
     [/^0$/, 'none'],
     [/^megatron-fsdp/i, 'megatron zero-3'],
     [/^ddp \+ (distributed optimizer).*/i, 'megatron $1'],
-    [/^fsdp (?=full_shard|shard_grad_op)/i, 'fsdp1 '], // enumerators of torch's first FSDP
+    [/^(fsdp )?(?=(full_shard|shard_grad_op|_?hybrid_shard)\b)/i, 'fsdp1 '], // enumerators of torch's first FSDP
 ];
 
 /** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
@@ -72,7 +72,7 @@ function attentionOf(row) {
     if (/\bfp8 attention\b/.test(row.notes))
         return 'cudnn';
     if (used === undefined)
-        return '';
+        return row.flash_attention.replace(/^(?:FA-?)?(?=[23]$)/i, 'flash ');
     // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).
     if (used && /\bH[12]00\b/.test(row.gpu) && /PyTorch 2\.(1[1-9]|[2-9]\d)\b/.test(row.framework))
         return 'cudnn';

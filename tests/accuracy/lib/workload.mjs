@@ -1,10 +1,11 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
 import { inWordsOf } from './model.mjs';
-import { releaseFrameworks, titanRelease } from './releases.mjs';
+import { knownRelease, releaseFrameworks, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs, tokenDrop, truth } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
 const frameworks = [
+    [/no_shard/i, 'ddp'],
     [/fsdp1/i, 'fsdp1'],
     [/fsdp ?2/i, 'fsdp2'],
     [/torchtitan|automodel/i, 'fsdp2'],
@@ -18,6 +19,9 @@ const frameworks = [
 /** Trainer and what runs it, whose FSDP is the first unless a version is said (Accelerate's fsdp_version). */
 const trainers = /^HF (PEFT$|Trainer|.*Accelerate)|^(trl|axolotl|llama-?factory)\b/i;
 
+/** PyTorch's own by its name alone is the first, too, and so is that of tools from before the second. */
+const firstFsdp = /PyTorch FSDP\b|composer|foundry|metaseq|fairseq|fms-fsdp|\bOLMo\b(?!-core)/i;
+
 /** Releases as profiles name them. Without one, every profile of the framework stays open. */
 const profiles = [
     [/^internlm\b/i, 'internlm-2023'],
@@ -25,6 +29,7 @@ const profiles = [
     [/^megatron-deepspeed\b/i, 'megatron-deepspeed-2023'],
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
     [/\bautomodel\b/i, 'automodel-2025'],
+    [/foundry|composer/i, 'llm-foundry-torch2.1'],
     [/^nanotron\b/i, 'nanotron-2024'],
     // PEFT's guides run its examples/sft, whose launch commands set use_reentrant; so does Trainer by itself.
     [trainers, 'transformers-fsdp1-4.x'],
@@ -113,12 +118,12 @@ function recomputeOf(row, isTitan) {
         return 'none';
     if (/^every 2nd layer/i.test(text) && count(row.L, 2) !== undefined)
         return { mode: 'full', method: 'block', layers: Math.floor(Number(row.L) / 2) };
-    const [, layers] = text.match(/^full \(block, (\d+) layers per stage\)$/) ?? [];
+    const [, layers] = text.match(/^(?:full \()?block,? (\d+)(?: layers)?(?: per stage)?\)?$/i) ?? [];
     if (layers !== undefined)
         return { mode: 'full', method: 'block', layers: Number(layers) };
     if (/tiled MLP/i.test(text))
         return { mode: 'full', mlp_tiles: tilesOf(row) };
-    if (/^full|checkpointing/i.test(text) || truth(text) === true)
+    if (/^full|checkpointing|^AC$/i.test(text) || truth(text) === true)
         return 'full';
     if (/^(selective \()?core[ _]att(n|ention)\)?$/.test(parts.join(' + ')))
         return { mode: 'core_attention' };
@@ -296,6 +301,9 @@ export function offloadOf(row) {
     });
 }
 
+/** Replicas that share nothing. */
+export const plainReplicas = /^(ddp|dp|data[ -]?parallel)$/i;
+
 /**
  * Some name stages of ZeRO for Megatron's optimizers: a release that is known tells whose they are.
  * What a tool does by itself cuts no model: one whose model is cut does something else, unsaid.
@@ -304,11 +312,12 @@ export function frameworkOf(row) {
     const said = releaseFrameworks.get(row.software) ?? firstMatch(frameworks, row.sharding);
     const own = firstMatch(frameworks, row.framework);
     const cuts = (count(row.tp, 2) ?? count(row.pp, 2)) !== undefined;
-    // Megatron and its kin have a stage 1 of their own, but where DeepSpeed is beneath.
-    if (own === 'megatron' && /zero[ -]?[01]\b/i.test(row.sharding)
+    // Megatron and its kin have replicas and a stage 1 of their own, but where DeepSpeed is beneath.
+    if (own === 'megatron' && (/zero[ -]?[01]\b/i.test(row.sharding) || plainReplicas.test(row.sharding))
         && !/deepspeed|neox/i.test(row.framework))
         return own;
-    if (said === 'fsdp2' && trainers.test(row.framework) && !/fsdp ?2/i.test(row.sharding))
+    if (said === 'fsdp2' && (trainers.test(row.framework) || firstFsdp.test(row.framework))
+        && !/fsdp ?2/i.test(row.sharding))
         return 'fsdp1';
     return said ?? (cuts && own === 'ddp' ? undefined : own);
 }
@@ -317,21 +326,35 @@ export function frameworkOf(row) {
 const early = (row) => frameworkOf(row) === 'ddp' && /\b20(1\d|2[0-2])\b/.test(row.source)
     ? 'pytorch-ddp-1.x' : undefined;
 
+/** NeMo and Megatron-Bridge by their months. */
+function datedOf(framework) {
+    const [, family, month] = /\b(nemo|megatron-bridge)\b[^\d]*(\d\d\.\d\d)\b/i.exec(framework) ?? [];
+    return month && knownRelease(`${/nemo/i.test(family) ? 'nemo' : 'mbridge'}-${month}`);
+}
+
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {
     const named = firstMatch(profiles, row.framework);
     // Beside DeepSpeed's own stages Megatron-DeepSpeed is no release of it.
     const own = releaseFrameworks.get(named) === frameworkOf(row) ? named : undefined;
-    return row.software || release || own || early(row);
+    return row.software || release || datedOf(row.framework) || own || early(row);
 }
 
-/** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */
-const TITAN_STAGES_PER_RANK = 2;
+/**
+ * Stages a rank holds of an interleaved schedule that does not say: torchtitan's two, unless its
+ * command line says, and elsewhere as few as blocks divide by.
+ */
+const FEWEST_STAGES = 2;
+const MOST_STAGES = 8;
 
 export function stagesPerRank(row) {
-    const titansOwn = /torchtitan/i.test(row.framework)
-        && /^interleaved[ _]1f1b$/i.test(row.schedule);
-    return count(row.vpp, 1) ?? (titansOwn ? TITAN_STAGES_PER_RANK : undefined);
+    const said = count(row.vpp, 1);
+    if (said !== undefined || !/^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i.test(row.schedule))
+        return said;
+    let stages = FEWEST_STAGES;
+    while (!/torchtitan/i.test(row.framework) && stages < MOST_STAGES && Number(row.L) % (Number(row.pp) * stages) !== 0)
+        stages++;
+    return stages === MOST_STAGES ? FEWEST_STAGES : stages;
 }
 
 /** Sequences of a replica: "local batch N", or its part of those of a step. */

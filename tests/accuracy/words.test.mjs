@@ -1,0 +1,69 @@
+/** Words that sources have for the same thing: tools, sharding, links, kernels, schedules. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requestOf } from './lib/request.mjs';
+import { throughputRow } from './lib/throughput.mjs';
+
+const plain = { id: 'x-1', source: 'a report', framework: 'PyTorch', model: 'Llama 2 7B', layers: '32',
+    hidden: '4096', ffn_hidden: '11008', heads: '32', kv_heads: '32', seq_len: '4096', gpu: 'A100 SXM 80GB',
+    num_gpus: '64', gpus_per_node: '8', tp: '1', pp: '1', dp: '64', global_batch_sequences: '256',
+    micro_batch: '2', recompute: 'full', precision: 'bf16', optimizer: 'AdamW', measured_step_s: '5' };
+const cut = { framework: 'Megatron-LM', tp: '4', pp: '2', dp: '8', sequence_parallel: '1' };
+const ask = (row) => requestOf(throughputRow({ ...plain, ...row })).request;
+
+/** Each pair is a cell and what becomes of it. */
+const each = (pairs, of) => {
+    for (const [said, expected] of pairs)
+        assert.deepEqual(of(said), expected, said);
+};
+
+test("PyTorch's FSDP is the first unless its second is named", () => {
+    const frameworkOf = (framework, sharding) => ask({ framework, zero_stage_or_fsdp: sharding }).workload.framework;
+    each([['PyTorch FSDP', 'fsdp1'], ['OLMo (FSDP)', 'fsdp1'], ['OLMo-core', 'fsdp2'], ['Hugging Face Accelerate', 'fsdp1'],
+        ['metaseq', 'fsdp1'], ['torchtitan', 'fsdp2'], ['LitGPT (PyTorch FSDP2)', 'fsdp2'], ['MosaicML Composer', 'fsdp1']],
+    (framework) => frameworkOf(framework, 'FSDP full shard'));
+    each([['FULL_SHARD', 'fsdp1'], ['FSDP HYBRID_SHARD', 'fsdp1'], ['SHARD_GRAD_OP', 'fsdp1'], ['FSDP2', 'fsdp2'],
+        ['NO_SHARD', 'ddp'], ['ZeRO-3', 'deepspeed'], ['DDP', 'ddp']], (sharding) => frameworkOf('a tool', sharding));
+    each([['3', 3], ['stage 2', 2], ['SHARD_GRAD_OP', 2], ['FSDP', 3]],
+        (sharding) => ask({ framework: 'PyTorch FSDP2', zero_stage_or_fsdp: sharding }).parallelism.zero_stage);
+});
+
+test("DDP beside Megatron's name is Megatron's own", () => {
+    each([['DDP', 0], ['none', 0], ['ZeRO-1', 1], ['DDP + distributed optimizer', 1]], (sharding) => {
+        const { workload, parallelism } = ask({ ...cut, zero_stage_or_fsdp: sharding });
+        assert.equal(workload.framework, 'megatron', sharding);
+        return parallelism.zero_stage;
+    });
+});
+
+test('a tool that names its month runs the release of it, or the one before', () => {
+    each([['NeMo 24.07', 'nemo-24.07'], ['NVIDIA NeMo Framework (25.02 container)', 'nemo-25.02'],
+        ['Megatron-Bridge 26.04', 'mbridge-26.04'], ['Megatron-LM', undefined]],
+    (framework) => ask({ ...cut, framework }).workload.software);
+});
+
+test('links are told by cards, by the node, by the device or by their technology', () => {
+    const nics = (link) => {
+        const [card] = ask({ inter_node_link: link }).cluster.nics ?? [];
+        return card && [card.count, card.bytes_per_s * 8 / 1e9, card.kind];
+    };
+    each([['8x200Gb/s HDR IB', [8, 200, 'infiniband']], ['4x HDR200', [4, 200, 'infiniband']],
+        ['8 x NDR 400', [8, 400, 'infiniband']], ['RoCE 8x400G', [8, 400, 'roce']], ['4x Slingshot-11 200G', [4, 200, 'slingshot']],
+        ['4x100Gb/s (Omni-Path)', [4, 100, 'omni_path']], ['1600 Gb/s RoCE per node', [8, 200, 'roce']],
+        ['800Gb/s per node (config)', [8, 100, undefined]], ['RDMA 400Gb/s per GPU', [8, 400, undefined]],
+        ['3.2Tbps RoCE', [8, 400, 'roce']], ['IB NDR400', [8, 400, 'infiniband']], ['IB HDR 200', [8, 200, 'infiniband']],
+        ['EFA 400 Gb/s', [8, 50, 'efa']], ['EFA 800-1600Gb/s', undefined], ['25 Gb/s Ethernet', [1, 25, 'ethernet']],
+        ['100 GbE', [1, 100, 'ethernet']], ['InfiniBand', undefined], ['', undefined]], nics);
+});
+
+test('kernels, recomputation and schedules by their short words', () => {
+    each([['1', 'flash'], ['2', 'flash2'], ['FA3', 'flash3'], ['FlashAttention-2', 'flash2'], ['SDPA', 'sdpa'], ['0', 'unfused'],
+        ['', undefined]], (said) => ask({ flash_attention: said }).workload.attention);
+    const block = (layers) => ({ mode: 'full', method: 'block', layers });
+    each([['AC', 'full'], ['block 10', block(10)], ['full (block, 5 layers)', block(5)],
+        ['full (block, 5 layers per stage)', block(5)], ['off', 'none']], (said) => ask({ ...cut, recompute: said }).workload.recompute);
+    each([['interleaved', 2], ['Interleaved1F1B', 2], ['1F1B', undefined]],
+        (schedule) => ask({ ...cut, schedule }).parallelism.virtual_pipeline);
+    assert.equal(ask({ ...cut, schedule: 'interleaved', layers: '30' }).parallelism.virtual_pipeline, 3);
+    assert.equal(ask({ ...cut, schedule: 'interleaved', layers: '31' }).parallelism.virtual_pipeline, 2);
+});
