@@ -67,3 +67,19 @@ test('kernels, recomputation and schedules by their short words', () => {
     assert.equal(ask({ ...cut, schedule: 'interleaved', layers: '30' }).parallelism.virtual_pipeline, 3);
     assert.equal(ask({ ...cut, schedule: 'interleaved', layers: '31' }).parallelism.virtual_pipeline, 2);
 });
+
+test('layouts by their sums, optimizers and adapters by their words', () => {
+    const workload = (row) => requestOf({ model: 'llama2-7b', L: '32', h: '4096', a: '32', vocab: '32000',
+        framework: 'HF Trainer', gpu: 'A100 80GB', num_gpus: '1', micro_batch: '1', seq_len: '2048', ...row }).request.workload;
+    const layout = (parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes) =>
+        ({ parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes });
+    each([['bf16 (2+2+8)', layout(2, 2, 0, 8)], ['2+2+4+8', layout(2, 2, 4, 8)], ['bf16 weights, bf16 optimizer', layout(2, 2, 0, 4)],
+        ['bf16 params/grads, fp32 Adam', layout(2, 2, 0, 8)], ['bf16 param + fp32 main grad (6+12/d)', undefined], ['bf16', undefined]],
+    (said) => workload({ precision_layout: said }).layout);
+    each([['SGD no momentum', 'sgd'], ['SGD with momentum', 'sgd_momentum'], ['lion 8bit', undefined], ['adamw_bnb_8bit', 'adamw_8bit']],
+        (said) => workload({ optimizer: said }).optimizer);
+    each([['LoRA (q,k,v,o)', ['q_proj', 'k_proj', 'v_proj', 'o_proj']], ['lora q,v', ['q_proj', 'v_proj']],
+        ['LoRA all linear', ['all-linear']]], (said) => workload({ peft: said }).adapter.targets);
+    assert.equal(workload({ peft: 'LoRA r=64 q,v' }).adapter.rank, 64);
+    assert.equal(workload({ peft: 'full' }).adapter, undefined);
+});

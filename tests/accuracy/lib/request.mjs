@@ -20,7 +20,8 @@ export const columns = ['row_id', 'source', 'completeness', 'framework', 'softwa
 
 export function completeRow(row) {
     const complete = Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
-    return { ...complete, framework: complete.framework.replace(/\bhugging ?face\b/i, 'HF') };
+    return { ...complete, framework: complete.framework.replace(/\bhugging ?face\b/i, 'HF'),
+        peft: /^(full|none|no|-)$/i.test(complete.peft) ? '' : complete.peft };
 }
 
 /** Exact words: what stands beside them in a cell ("1F1B vocab-parallel") is another schedule. */

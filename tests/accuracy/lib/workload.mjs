@@ -55,20 +55,21 @@ const precisions = [
 const layouts = [
     [/bf16 master weights, grads and optimizer states/i, [2, 2, 2, 4]],
     [/bf16 param\+grad, fp32 master/i, [2, 2, 4, 8]],
-    [/pure bf16/i, [2, 2, 0, 4]],
+    [/pure bf16|bf16 weights.*bf16 (optimizer|states)/i, [2, 2, 0, 4]],
+    [/bf16 params?(\/| and )grads?.*fp32 Adam/i, [2, 2, 0, 8]],
     // DeepSpeed's bf16_optimizer.py adds the 16-bit gradients up in others, whole at stage 1.
     [/bf16 \+ fp32 accumulated gradients/i, [2, 6, 4, 8]],
 ];
 const frozenBaseLayouts = [[/bf16 base/i, [2, 2, 0, 4]]];
 
 const optimizers = [
-    [/per recipe|\bor\b/i, undefined],
+    [/per recipe|\bor\b|lion|galore|lomo|apollo/i, undefined],
     [/4-?bit/i, 'adamw_4bit'],
     [/8-?bit|paged/i, 'adamw_8bit'],
     [/adafactor/i, 'adafactor'],
     [/muon/i, 'muon'],
     [/adam/i, 'adamw'],
-    [/sgd.*momentum|momentum.*sgd/i, 'sgd_momentum'],
+    [/sgd.*(?<!no )momentum|(?<!no )momentum.*sgd/i, 'sgd_momentum'],
     [/sgd/i, 'sgd'],
 ];
 
@@ -100,7 +101,8 @@ const attentionOf = (row) => (/\bTE fused\/flash\b/.test(row.attention) && !/\bA
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
  * Llama 3.1 and took the logits to fp32 before, as transformers' loss does.
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^(HF\b|torchtune)/, 'eager']];
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'],
+    [/^(HF\b|torchtune|axolotl\b|llama-?factory\b|trl\b)/i, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
@@ -156,7 +158,7 @@ const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
 const adapterTargets = [
     [/all[ -]linear.*output/i, ['all-linear', 'lm_head']],
     [/all[ -]linear|\batt(n|ention)\b.*\bMLP\b/i, ['all-linear']],
-    [/\bq, ?k, ?v,? (and )?o\b|\batt(n|ention)\b/i, ['q_proj', 'k_proj', 'v_proj', 'o_proj']],
+    [/\bq, ?k, ?v,? ?(and )?o\b|\batt(n|ention)\b/i, ['q_proj', 'k_proj', 'v_proj', 'o_proj']],
     [/\bq, ?k, ?v\b/i, ['q_proj', 'k_proj', 'v_proj']],
     [/\bq, ?v\b/i, attentionTargets],
     [/\bMLP\b/i, mlpTargets],
@@ -197,7 +199,7 @@ function adapterOf(row) {
         ? attentionTargets : undefined;
     return known({
         method,
-        rank: count(row.lora_rank, 1),
+        rank: count(row.lora_rank, 1) ?? count(/\br(?:ank)?[ =]?(\d+)\b/i.exec(row.peft)?.[1], 1),
         virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
         targets: inWordsOf(row, targetsOf(row.peft) ?? peftOwn),
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
@@ -219,11 +221,19 @@ function adapterOf(row) {
 export const gathersWide = (row) =>
     /\bamp\b/.test(row.precision_layout) && /^fsdp/.test(frameworkOf(row) ?? '');
 
+/** "2+2+8", or with master weights "2+2+4+8". */
+function summedOf({ precision_layout: text }) {
+    const [, parameters, gradients, third, last] = /(?<![\d+])(\d)\+(\d)\+(\d{1,2})(?:\+(\d{1,2}))?(?![\d+/])/.exec(text) ?? [];
+    if (parameters === undefined)
+        return undefined;
+    return [parameters, gradients, ...(last === undefined ? [0, third] : [third, last])].map(Number);
+}
+
 function layoutOf(row) {
     if (row.peft !== '' && gathersWide(row))
         return { parameter_bytes: 4 };
     const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
-    const bytes = firstMatch(lists, row.precision_layout);
+    const bytes = firstMatch(lists, row.precision_layout) ?? (row.peft === '' ? summedOf(row) : undefined);
     if (bytes === undefined)
         return /\bbf16 moments\b/.test(row.notes) ? { optimizer_bytes: 4 } : undefined;
     const [parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes] = bytes;
@@ -334,10 +344,10 @@ function datedOf(framework) {
 
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {
-    const named = firstMatch(profiles, row.framework);
     // Beside DeepSpeed's own stages Megatron-DeepSpeed is no release of it.
-    const own = releaseFrameworks.get(named) === frameworkOf(row) ? named : undefined;
-    return row.software || release || datedOf(row.framework) || own || early(row);
+    const own = [datedOf(row.framework), firstMatch(profiles, row.framework)]
+        .find((named) => releaseFrameworks.get(named) === frameworkOf(row) && named !== undefined);
+    return row.software || release || own || early(row);
 }
 
 /**
