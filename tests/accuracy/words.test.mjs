@@ -83,3 +83,9 @@ test('layouts by their sums, optimizers and adapters by their words', () => {
     assert.equal(workload({ peft: 'LoRA r=64 q,v' }).adapter.rank, 64);
     assert.equal(workload({ peft: 'full' }).adapter, undefined);
 });
+
+test('a model is built as its name says, and one that is like none of ours is refused', () => {
+    each([['GPT-J 6B', 'gptj'], ['GPT-3 175B', 'gpt2'], ['Turing-NLG 17B', 'gpt2'], ['GPT-NeoX-20B', 'gpt_neox'], ['Grok 7B', 'llama']],
+        (model) => ask({ model, vocab: '50400' }).model.config.model_type);
+    assert.match(requestOf(throughputRow({ ...plain, model: 'Mamba-2.8B', vocab: '50280' })).refusal, /no model like "mamba-2.8b"/);
+});

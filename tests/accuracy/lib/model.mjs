@@ -95,6 +95,12 @@ const families = {
         facts: (row) => ({ activation_function: ownGelu(row),
             resid_pdrop: row.notes.includes('resid_pdrop 0.1') ? 0.1 : undefined }),
     },
+    gptj: {
+        model_type: 'gptj',
+        architecture: 'GPTJForCausalLM',
+        keys: { L: 'n_layer', h: 'n_embd', a: 'n_head', ffn: 'n_inner', vocab: 'vocab_size', seq_len: 'n_positions' },
+        facts: (row) => ({ activation_function: ownGelu(row) }),
+    },
     bert: {
         model_type: 'bert',
         architecture: 'BertForMaskedLM',
@@ -139,8 +145,12 @@ const names = [
     [/(^|[^a-z])opt-/, 'opt'],
     [/bloom/, 'bloom'],
     [/llama(?!-?4)|vicuna|alpaca|smollm|^yi/, 'llama', { moe: false }],
-    [/^(megatron[ -])?gpt(?!-?(oss|-?j|-?neo))/, 'gpt2', { moe: false }],
+    [/gpt-?j/, 'gptj'],
+    [/^(megatron[ -])?gpt(?!-?(oss|-?neo))|turing|mt-?nlg|cerebras|gopher/, 'gpt2', { moe: false }],
 ];
+
+/** Blocks that are none of attention and a feed-forward, and inputs that are no tokens. */
+const foreign = /mamba|rwkv|jamba|\bvit\b|\bclip\b|whisper|diffusion|\bdit\b|resnet/i;
 
 const needed = ['L', 'h', 'a', 'vocab'];
 
@@ -217,6 +227,8 @@ function latentAttention(row) {
 export function modelOf(row) {
     const family = familyOf(row);
     const missing = needed.filter((column) => count(row[column], 1) === undefined);
+    if (foreign.test(row.model))
+        return { refusal: `the mapping knows no model like "${row.model}"` };
     if (missing.length > 0)
         return { refusal: `the row does not give ${missing.join(', ')} of its model` };
 
