@@ -119,6 +119,24 @@ megatron_sums_in_the_type_it_reduces_in(void)
                    "the layout's word is last");
 }
 
+/* Norm, clip and update of fp32 gradients read and write 4 + 8 and 4, states 16, master 8 and weights
+ * 2, and zeroing 4. What was added up in 16 bits is read and cast first, 2 + 4, and zeroed for 2. */
+static void
+gradients_of_sixteen_bits_are_cast_for_the_step(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 0);
+    const double wide_s =
+        sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP) / (16.0 + 26.0 + 4.0);
+
+    q.workload.reduce = SL_WIRE_BF16;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP),
+                   wide_s * (6.0 + 16.0 + 26.0 + 2.0), 1e-12, "reduced in bf16");
+    q.workload.reduce = SL_WIRE_DEFAULT;
+    q.workload.precision = SL_PRECISION_FP16;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP),
+                   wide_s * (6.0 + 16.0 + 26.0 + 2.0), 1e-12, "of fp16");
+}
+
 /* fully_shard: reduce_dtype is that of the reduction's input and output; what stays is fp32. */
 static void
 fsdp_reduces_in_the_type_it_is_told(void)
@@ -555,6 +573,7 @@ types_that_a_framework_does_not_send_are_refused(void)
 static const sl_case cases[] = {
     SL_CASE(norms_of_heads_that_are_not_cut_gather_them),
     SL_CASE(megatron_sums_in_the_type_it_reduces_in),
+    SL_CASE(gradients_of_sixteen_bits_are_cast_for_the_step),
     SL_CASE(fsdp_reduces_in_the_type_it_is_told),
     SL_CASE(fsdp_gathers_in_the_type_it_is_told),
     SL_CASE(fsdp_sends_empty_rows_with_the_others),
