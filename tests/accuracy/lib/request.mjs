@@ -5,7 +5,7 @@
  */
 import { clusterOf } from './cluster.mjs';
 import { modelOf } from './model.mjs';
-import { frameworkOf, gathersWide, plainReplicas, stagesPerRank, workloadOf } from './workload.mjs';
+import { frameworkOf, gathersWide, interleaved, plainReplicas, stagesPerRank, workloadOf } from './workload.mjs';
 import { count, firstMatch, known, truth } from './words.mjs';
 
 /** Every column the mapping and the score read; a table without one has it blank. */
@@ -27,7 +27,7 @@ export function completeRow(row) {
 /** Exact words: what stands beside them in a cell ("1F1B vocab-parallel") is another schedule. */
 const schedules = [
     [/^(non-interleaved )?1f1b( baseline)?$/i, '1f1b'],
-    [/^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i, 'interleaved_1f1b'],
+    [interleaved, 'interleaved_1f1b'],
     [/^naive$/i, 'naive'],
     [/^(gpipe|afab|all[ -]forward[ -]all[ -]backward)$/i, 'gpipe'],
     [/^zb[ _-]?h1$/i, 'zb_h1'],

@@ -350,16 +350,17 @@ function softwareOf(row, release) {
     return row.software || release || own || early(row);
 }
 
+export const interleaved = /^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i;
+const FEWEST_STAGES = 2;
+const MOST_STAGES = 8;
+
 /**
  * Stages a rank holds of an interleaved schedule that does not say: torchtitan's two, unless its
  * command line says, and elsewhere as few as blocks divide by.
  */
-const FEWEST_STAGES = 2;
-const MOST_STAGES = 8;
-
 export function stagesPerRank(row) {
     const said = count(row.vpp, 1);
-    if (said !== undefined || !/^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i.test(row.schedule))
+    if (said !== undefined || !interleaved.test(row.schedule))
         return said;
     let stages = FEWEST_STAGES;
     while (!/torchtitan/i.test(row.framework) && stages < MOST_STAGES && Number(row.L) % (Number(row.pp) * stages) !== 0)
