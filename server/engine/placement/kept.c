@@ -77,8 +77,7 @@ double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     /* A product of quantised operands keeps its own copy of an input, whoever else keeps it. */
-    const bool copied = slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
-                        sl_slice_precision(slice, op) == slice->precision;
+    const bool copied = sl_slice_keeps_low(slice, op);
     const double e = copied ? slice->operand_bytes : slice->element_bytes;
     const double tokens = sl_slice_positions(slice, op);
 
@@ -114,7 +113,9 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_PLAIN:
         return (double)op->sample_kept_bytes * slice->sequences;
     case SL_OPERATOR_ROTARY: /* backward turns back; but values that are a view keep all of it */
-        return op->joined && slice->eager ? e * (double)op->inputs / slice->tensor * tokens : 0.0;
+        return op->joined && (slice->eager || slice->generated)
+                   ? e * (double)op->inputs / slice->tensor * tokens
+                   : 0.0;
     case SL_OPERATOR_LOSS: /* logits are counted at the head, where they peak */
     case SL_OPERATOR_KIND_COUNT:
         break;

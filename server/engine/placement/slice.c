@@ -304,6 +304,13 @@ sl_slice_precision(const sl_slice *slice, const sl_operator *op)
     return SL_PRECISION_BF16;
 }
 
+bool
+sl_slice_keeps_low(const sl_slice *slice, const sl_operator *op)
+{
+    return slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
+           sl_slice_precision(slice, op) == slice->precision;
+}
+
 double
 sl_slice_cut_ranks(const sl_slice *slice, const sl_operator *op)
 {

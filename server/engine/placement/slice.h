@@ -127,6 +127,9 @@ double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
  * router, head and attention stay in 16 bits. */
 sl_precision sl_slice_precision(const sl_slice *slice, const sl_operator *op);
 
+/** Whether a product keeps its input quantised, operand_bytes a value. */
+bool sl_slice_keeps_low(const sl_slice *slice, const sl_operator *op);
+
 /** Whether a low precision multiplies it: a linear layer of a block that is no router or gate. */
 bool sl_slice_may_be_low(const sl_operator *op);
 

@@ -99,7 +99,7 @@ price_lookup(const sl_pricing *p, const sl_operator *op)
     const double bytes = elements * slice->element_bytes;
 
     price_streaming(p, elements, 4.0, 6.0, sl_copy_ratio);
-    sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
+    sl_price_close_region(p, bytes, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
 /* Products of quantised operands take rows by sixteens and more: what each expert got is copied to

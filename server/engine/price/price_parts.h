@@ -36,15 +36,17 @@ void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_SENT_COUNT]
 
 /** Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
  * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
- * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too.
+ * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too. `gathered`
+ * are the bytes of what is gathered: as products take it, where that is kept quantised.
  * Megatron-LM tensor_parallel/layers.py; TransformerEngine, overlap of communication and
- * products. */
-void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s,
-                          double wgrad_s);
+ * products, and distributed.py (gather_along_first_dim with a quantizer). */
+void sl_price_open_region(const sl_pricing *p, double bytes, double gathered, double forward_s,
+                          double dgrad_s, double wgrad_s);
 
 /** Closes a region: partial sums are reduced forward; backward only gathers the scattered
- * gradient. */
-void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
+ * gradient, quantised where products of its input were (grad_output_preprocess). */
+void sl_price_close_region(const sl_pricing *p, double bytes, double gathered, double forward_s,
+                           double dgrad_s);
 
 /** Tokens on their way to experts or back, `width` wide, and what backward sends for it. A cut
  * expert needs its tokens on every rank of the cut, and leaves parts of sums on all. */

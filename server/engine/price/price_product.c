@@ -202,10 +202,15 @@ sl_price_multiply(const sl_pricing *p, const sl_operator *op)
             sl_price_exchange(p, op, (double)op->outputs);
         return;
     }
+    const double values = tokens * (double)(op->cut == SL_CUT_ROW ? op->outputs : op->inputs);
+    const double bytes = values * slice->element_bytes;
+    const double low = sl_slice_keeps_low(slice, op) ? values * slice->operand_bytes : bytes;
+
+    /* Adapters read the input in 16 bits, gathered before it is cast (NeMo's and Megatron-Bridge's set
+     * return_layernorm_output_gathered). */
     if (op->cut == SL_CUT_ROW)
-        sl_price_close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s,
-                              dgrad_s);
+        sl_price_close_region(p, bytes, low, forward_s, dgrad_s);
     else if (op->cut != SL_CUT_REPLICATED)
-        sl_price_open_region(p, tokens * (double)op->inputs * slice->element_bytes, forward_s,
+        sl_price_open_region(p, bytes, sl_adapter_on(slice->adapter) ? bytes : low, forward_s,
                              dgrad_s, wgrad_s);
 }

@@ -82,14 +82,14 @@ sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_SENT_COUNT], sl_
 }
 
 void
-sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s,
-                     double wgrad_s)
+sl_price_open_region(const sl_pricing *p, double bytes, double gathered, double forward_s,
+                     double dgrad_s, double wgrad_s)
 {
     sl_kind_price *out = p->out;
 
     if (has_sequence_parallel(p->slice)) {
-        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, forward_s);
-        sl_price_add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
+        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, forward_s);
+        sl_price_add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, dgrad_s);
         sl_price_add_traffic(p, out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, wgrad_s);
     } else {
         sl_price_add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_REDUCE, bytes, wgrad_s);
@@ -97,13 +97,14 @@ sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, double
 }
 
 void
-sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s)
+sl_price_close_region(const sl_pricing *p, double bytes, double gathered, double forward_s,
+                      double dgrad_s)
 {
     sl_kind_price *out = p->out;
 
     if (has_sequence_parallel(p->slice)) {
         add_pieces(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, forward_s);
-        add_pieces(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
+        add_pieces(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, dgrad_s);
     } else {
         sl_price_add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
     }

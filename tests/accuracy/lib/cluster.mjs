@@ -47,6 +47,7 @@ const parts = [
     [/\bL20\b/i, 'nvidia-l20'],
     [/L40S/i, 'nvidia-l40s'],
     [/L40/i, 'nvidia-l40'],
+    [/MI250X?.*GCD/i, 'amd-mi250x-gcd'],
     [/MI(100|210|250X|250|300A|300X|325X|350X|355X)\b/i, (_, [, size]) => `amd-mi${size.toLowerCase()}`],
     [/Gaudi ?([23])/i, (_, [, number]) => `intel-gaudi${number}`],
     // A size alone: what a plan takes is the same on any part, and the row says what there is.

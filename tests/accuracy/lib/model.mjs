@@ -26,6 +26,7 @@ const families = {
     llama: llamaLike('llama', 'LlamaForCausalLM'),
     mistral: llamaLike('mistral', 'MistralForCausalLM'),
     internlm: llamaLike('internlm', 'InternLMForCausalLM'),
+    internlm2: llamaLike('internlm2', 'InternLM2ForCausalLM'),
     qwen2: llamaLike('qwen2', 'Qwen2ForCausalLM'),
     qwen3: llamaLike('qwen3', 'Qwen3ForCausalLM'),
     gemma: llamaLike('gemma', 'GemmaForCausalLM'),
@@ -149,6 +150,9 @@ const names = [
     [/^(megatron[ -])?gpt(?!-?(oss|-?neo))|turing|mt-?nlg|cerebras|gopher/, 'gpt2', { moe: false }],
 ];
 
+/** Tools with blocks of their own. */
+const joins = /\blit-?gpt\b/i;
+
 /** Blocks that are none of attention and a feed-forward, and inputs that are no tokens. */
 const foreign = /mamba|rwkv|jamba|\bvit\b|\bclip\b|whisper|diffusion|\bdit\b|resnet/i;
 
@@ -158,7 +162,10 @@ function familyOf(row) {
     const has = { moe: Boolean(row.moe), mla: Boolean(row.mla) || row.kv === 'MLA' };
     const found = names.find(([pattern, , wanted = {}]) => pattern.test(row.model.toLowerCase())
         && Object.entries(wanted).every(([part, present]) => has[part] === present));
-    return families[found?.[1] ?? (has.mla ? 'deepseek_v2' : has.moe ? 'deepseek' : 'llama')];
+    const family = found?.[1] ?? (has.mla ? 'deepseek_v2' : has.moe ? 'deepseek' : 'llama');
+    // LitGPT has queries, keys and values in one matrix, as InternLM2 has of Llama's blocks.
+    const joined = joins.test(row.framework) && row.peft === '' && ['llama', 'mistral'].includes(family);
+    return families[joined ? 'internlm2' : family];
 }
 
 const blocks = (attention, output, up, down, gate) => ({ q_proj: attention, k_proj: attention,

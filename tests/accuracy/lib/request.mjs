@@ -118,7 +118,7 @@ const recipes = /^(megatron-bridge|nemo framework)/i;
  * (dgxc-benchmarking grok1/grok1_314b.yaml).
  */
 function overlapOf(row) {
-    const recipe = recipes.test(row.framework) && !/^grok/i.test(row.model);
+    const recipe = recipes.test(row.framework) && !/^grok/i.test(row.model) && !/nvfp4/i.test(row.base_quant || row.precision_layout);
     const asynchronous = /async[- ]tp/i.test(row.notes) || recipe;
     return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false
         ? { tensor: 'userbuffer' } : undefined;

@@ -99,9 +99,10 @@ const attentionOf = (row) => (/\bTE fused\/flash\b/.test(row.attention) && !/\bA
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
- * Llama 3.1 and took the logits to fp32 before, as transformers' loss does.
+ * Llama 3.1 and took the logits to fp32 before, as transformers' loss does. Modalities' takes them as they are
+ * (its loss_functions.py).
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'],
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^Modalities\b/i, 'eager_16bit'],
     [/^(HF\b|torchtune|axolotl\b|llama-?factory\b|trl\b)/i, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];

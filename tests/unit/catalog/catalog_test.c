@@ -143,7 +143,7 @@ a_measured_ceiling_bounds_products_and_attention(void)
 static void
 a_part_without_a_16_bit_rate_has_no_law(void)
 {
-    const sl_accelerator *const a = accelerator("nvidia-a100-sxm4-64gb");
+    const sl_accelerator *const a = accelerator("nvidia-rtx-pro-6000-blackwell-maxq");
     CU_ASSERT_EQUAL(a->gemm_origin, SL_ORIGIN_DATASHEET);
     CU_ASSERT(a->gemm.peak_flops_per_s == 0 && a->peak_flops_per_s[SL_PRECISION_BF16] == 0);
 }

@@ -312,6 +312,44 @@ widths_that_do_not_align_are_refused(void)
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
 }
 
+/* Bytes a step that the tensor ranks gather. */
+static double
+gathered_bytes(const sl_question *q)
+{
+    const sl_time *time = &sl_fixture_answer(q)->time;
+    double bytes = 0.0;
+
+    for (uint32_t i = 0; i < time->communication_count; i++)
+        if (time->communication[i].collective == SL_COLLECTIVE_ALL_GATHER &&
+            strcmp(time->communication[i].group, "tensor") == 0)
+            bytes += time->communication[i].bytes_per_step;
+    return bytes;
+}
+
+/* Of a block the inputs of two products, for forward and for backward, and two output gradients:
+ * TransformerEngine casts them before they are gathered (gather_along_first_dim with a quantizer), but
+ * where adapters read an input too. */
+static void
+ranks_gather_what_products_take(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_BF16);
+
+    q.plan.tensor = 4;
+    q.plan.sequence = true;
+    q.plan.data = 2;
+    const double half = gathered_bytes(&q);
+    const double passed = (double)q.workload.global_batch / q.plan.data * BLOCKS * TOKENS * HIDDEN;
+    q.workload.precision = SL_PRECISION_FP8;
+    sl_expect_near(half - gathered_bytes(&q), 6.0 * passed, 1e-9, "1 byte in place of 2");
+    q.workload.precision = SL_PRECISION_NVFP4;
+    sl_expect_near(half - gathered_bytes(&q), 6.0 * passed * (2.0 - 0.5 - 1.0 / 16.0), 1e-9,
+                   "with a scale for sixteen");
+    q.workload.precision = SL_PRECISION_FP8;
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"all-linear"}};
+    sl_expect_near(half - gathered_bytes(&q), 2.0 * passed, 1e-9, "output gradients alone");
+}
+
 /* With memory of this rate; the laws of products keep theirs. */
 static double
 forward_s(sl_question *q, double rate)
@@ -401,6 +439,7 @@ static const sl_case cases[] = {
     SL_CASE(widths_that_do_not_align_are_refused),
     SL_CASE(operands_are_cast_where_they_are_made),
     SL_CASE(inputs_in_16_bits_are_cast_for_products),
+    SL_CASE(ranks_gather_what_products_take),
     SL_CASE(rows_are_cast_for_each_product),
 };
 
