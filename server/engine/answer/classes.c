@@ -52,7 +52,7 @@ add_kind(const sl_memory_case *c, uint32_t kind, double layers, double again,
     for (uint32_t i = 0; i < of->operator_count; i++) {
         sl_kind_price price;
 
-        sl_price_one(c->cluster, c->slice, of, i, &price);
+        sl_price_one(c->cluster, c->plan, c->slice, of, i, &price);
         out[class_of(of->operators[i].kind)] +=
             layers * (price.forward_s + price.backward_s) + again * price.again.forward_s;
     }

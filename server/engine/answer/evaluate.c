@@ -104,7 +104,7 @@ sl_evaluate_price(const sl_question *question, const sl_combination *combination
         of_pool.cluster = pool;
         *slice = sl_slice_of(&of_pool, combination->software, &combination->workload,
                              &combination->plan, clock_ratio(&pool->accelerator, clock));
-        sl_price_kinds(question->model, pool, slice, prices);
+        sl_price_kinds(question->model, pool, &combination->plan, slice, prices);
         if (out->pools.count == 0)
             continue;
         sl_pool_price *price = &out->pools.list[i];

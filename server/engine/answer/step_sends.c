@@ -95,7 +95,7 @@ sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole
                                        sl_case_of_stage(c, high, &spaces[1])->cluster};
     double gather_s = 0.0;
     for (uint32_t i = 0; i < (sides[0] == sides[1] ? 1 : 2); i++) {
-        const sl_group group = sl_group_of(sides[i], c->plan->tensor, 1);
+        const sl_group group = sl_ranks_group(sides[i], c->plan, SL_AXIS_TENSOR);
         gather_s =
             sl_larger(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
     }

@@ -4,6 +4,7 @@
 #include "engine/placement/adapter.h"
 #include "engine/placement/attended.h"
 #include "engine/placement/kept.h"
+#include "engine/placement/ranks.h"
 #include "engine/placement/recompute.h"
 #include "engine/placement/shapes.h"
 #include "engine/price/masks.h"
@@ -382,24 +383,23 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
 }
 
 static sl_pricing
-pricing_of(const sl_cluster *cluster, const sl_slice *slice)
+pricing_of(const sl_cluster *cluster, const sl_plan *plan, const sl_slice *slice)
 {
     return (sl_pricing){
         .cluster = cluster,
         .slice = slice,
-        .tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1),
-        .expert_group =
-            sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor),
-        .expert_tensor_group = sl_group_of(cluster, (uint64_t)slice->expert_tensor, 1),
-        .context_group = sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor),
+        .tensor_group = sl_ranks_group(cluster, plan, SL_AXIS_TENSOR),
+        .expert_group = sl_ranks_group(cluster, plan, SL_AXIS_EXPERT),
+        .expert_tensor_group = sl_ranks_group(cluster, plan, SL_AXIS_EXPERT_TENSOR),
+        .context_group = sl_ranks_group(cluster, plan, SL_AXIS_CONTEXT),
     };
 }
 
 void
-sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
-             uint32_t index, sl_kind_price *out)
+sl_price_one(const sl_cluster *cluster, const sl_plan *plan, const sl_slice *slice,
+             const sl_layer_kind *kind, uint32_t index, sl_kind_price *out)
 {
-    sl_pricing p = pricing_of(cluster, slice);
+    sl_pricing p = pricing_of(cluster, plan, slice);
 
     assert(index < kind->operator_count);
     *out = (sl_kind_price){0};
@@ -409,10 +409,10 @@ sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_ki
 }
 
 void
-sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
-               sl_kind_price out[SL_KINDS_MAX])
+sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_plan *plan,
+               const sl_slice *slice, sl_kind_price out[SL_KINDS_MAX])
 {
-    sl_pricing p = pricing_of(cluster, slice);
+    sl_pricing p = pricing_of(cluster, plan, slice);
     const double hidden = (double)model->hidden * slice->tokens;
     const double hidden_bytes = slice->element_bytes * hidden;
     const double input_bytes =

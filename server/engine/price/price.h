@@ -134,11 +134,11 @@ void sl_price_passes(const sl_slice *slice, sl_kind_price *out);
 
 /** One operator of a kind alone: seconds, FLOPs and traffic of all of them add up to the kind's.
  * What is held in memory is the whole kind's. */
-void sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
-                  uint32_t index, sl_kind_price *out);
+void sl_price_one(const sl_cluster *cluster, const sl_plan *plan, const sl_slice *slice,
+                  const sl_layer_kind *kind, uint32_t index, sl_kind_price *out);
 
-/** Prices every kind of the model; out has SL_KINDS_MAX entries. */
-void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
-                    sl_kind_price out[SL_KINDS_MAX]);
+/** Prices every kind of the model, a slice of `plan`; out has SL_KINDS_MAX entries. */
+void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_plan *plan,
+                    const sl_slice *slice, sl_kind_price out[SL_KINDS_MAX]);
 
 #endif

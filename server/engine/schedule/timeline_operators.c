@@ -40,7 +40,7 @@ sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, 
         out[k].count = 0;
         for (uint32_t i = 0; i < kind->operator_count; i++) {
             sl_kind_price price;
-            sl_price_one(c->cluster, c->slice, kind, i, &price);
+            sl_price_one(c->cluster, c->plan, c->slice, kind, i, &price);
             const sl_pass_part part = {
                 .name = kind->operators[i].name,
                 .forward_s = price.forward_s,

@@ -259,6 +259,21 @@ sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id)
 }
 
 double
+sl_fixture_sent_bytes(const sl_question *question, const char *group, sl_collective collective)
+{
+    const sl_time *time = &sl_fixture_answer(question)->time;
+    double bytes = 0.0;
+
+    for (uint32_t i = 0; i < time->communication_count; i++) {
+        const sl_communication *row = &time->communication[i];
+        if ((group == NULL || strcmp(row->group, group) == 0) &&
+            (collective == SL_COLLECTIVE_COUNT || row->collective == collective))
+            bytes += row->bytes_per_step;
+    }
+    return bytes;
+}
+
+double
 sl_fixture_issued_s(const sl_estimate *estimate)
 {
     const sl_term *launch = &estimate->time.terms[SL_TERM_LAUNCH - SL_TERM_FORWARD];

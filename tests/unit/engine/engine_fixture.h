@@ -67,6 +67,10 @@ double sl_fixture_llama_all(void);
 /** Seconds of a time term. */
 double sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id);
 
+/** Bytes a step that a group (NULL: any) sends by one collective (SL_COLLECTIVE_COUNT: by any). */
+double sl_fixture_sent_bytes(const sl_question *question, const char *group,
+                             sl_collective collective);
+
 /** What the host takes to issue all operators of a step [s], waited for or not. */
 double sl_fixture_issued_s(const sl_estimate *estimate);
 

@@ -41,7 +41,7 @@ price_of(const sl_question *q, uint32_t kind)
     static sl_kind_price prices[SL_KINDS_MAX];
     const sl_slice slice = slice_of(q);
 
-    sl_price_kinds(q->model, q->cluster, &slice, prices);
+    sl_price_kinds(q->model, q->cluster, &q->plan, &slice, prices);
     return prices[kind];
 }
 

@@ -25,19 +25,6 @@ llama_question(sl_framework framework, uint32_t stage)
     return q;
 }
 
-/* Bytes a step of one collective of the data group. */
-static double
-traffic_of(const sl_question *q, sl_collective collective)
-{
-    const sl_time *time = &sl_fixture_answer(q)->time;
-    double bytes = 0.0;
-
-    for (uint32_t i = 0; i < time->communication_count; i++)
-        if (time->communication[i].collective == collective)
-            bytes += time->communication[i].bytes_per_step;
-    return bytes;
-}
-
 /* Seconds a step of one collective, hidden or not. */
 static double
 seconds_of(const sl_question *q, sl_collective collective)
@@ -65,19 +52,20 @@ norms_of_heads_that_are_not_cut_gather_them(void)
     q.plan.data = 4;
     q.plan.sequence = true;
     software.gathers_heads = true;
-    const double plain = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    const double plain = sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER);
     software.gathers_heads = false;
-    CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), plain); /* nothing norms heads */
+    CU_ASSERT_EQUAL(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER),
+                    plain); /* nothing norms heads */
 
     spec.qk_norm = SL_QK_NORM_HEAD;
     q.model = sl_fixture_model(&spec);
-    const double cut = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    const double cut = sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER);
     const double cut_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
     software.gathers_heads = true;
     const double microbatches =
         (double)q.workload.global_batch / 4.0 / (double)q.workload.micro_batch;
     const double tokens = 2048.0 * (double)q.workload.micro_batch;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER) - cut,
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER) - cut,
                    microbatches * BLOCKS * 2.0 * tokens * heads * 2.0, 1e-8,
                    "forward and backward, 2 bytes a value");
     CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) > cut_s);
@@ -98,7 +86,8 @@ megatron_sums_in_the_type_it_reduces_in(void)
                    "grad_reduce_in_bf16");
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 * n, 1e-8,
                    "cast for the step");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_REDUCE), 2.0 * n, 1e-8, "half the volume");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_REDUCE), 2.0 * n, 1e-8,
+                   "half the volume");
     q.plan.zero_stage = 1;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 / 8.0 * n, 1e-8,
                    "of a shard");
@@ -149,15 +138,16 @@ fsdp_reduces_in_the_type_it_is_told(void)
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    2.0 * head + block * (2.0 + 4.0 + 4.0 / 8.0), 1e-8,
                    "bf16 gradient, fp32 input and output");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 4.0 * n, 1e-8,
-                   "two micro-batches in fp32");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 4.0 * n,
+                   1e-8, "two micro-batches in fp32");
     q.workload.reduce = SL_WIRE_BF16;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    2.0 * head + block * (2.0 + 2.0 + 2.0 / 8.0), 1e-8,
                    "bf16 throughout, copied all the same");
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 4.0 / 8.0 * n, 1e-8,
                    "fp32 shards all the same");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 2.0 * n, 1e-8, "half");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 2.0 * n,
+                   1e-8, "half");
 }
 
 static void
@@ -167,17 +157,17 @@ fsdp_gathers_in_the_type_it_is_told(void)
     const double n = sl_fixture_llama_all();
     const double matrices = BLOCKS * (sl_fixture_llama_block() - 2.0 * HIDDEN);
 
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * 2.0 * (n + (n - sl_fixture_llama_root())), 1e-8,
                    "bf16, for forward and, but for the root, backward of two micro-batches");
     q.plan.reshard = SL_RESHARD_NEVER;
     q.workload.gather = SL_WIRE_FP32;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), 2.0 * 4.0 * n, 1e-8,
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER), 2.0 * 4.0 * n, 1e-8,
                    "fp32, once each");
     q.workload.gather = SL_WIRE_FP8;
     q.workload.precision = SL_PRECISION_FP8;
     cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * (matrices + 2.0 * (n - matrices)), 1e-8, "1 byte of the linear layers");
     CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) <= 2.0 * n);
 }
@@ -206,9 +196,9 @@ fsdp_sends_empty_rows_with_the_others(void)
     cluster = sl_fixture_cluster(3);
     q.plan.data = 24;
     q.workload.global_batch = 48;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER),
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER),
                    2.0 * 4.0 * (BLOCKS * block + root), 1e-8, "reduced in fp32");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * 2.0 * (2.0 * BLOCKS * block + root), 1e-8, "gathered in bf16");
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    2.0 * (head + made) + 4.0 * (block + block / 24.0), 1e-8,
@@ -223,7 +213,7 @@ fsdp_sends_empty_rows_with_the_others(void)
                    "all but modules is the root's");
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BLOCK};
     q.workload.framework = SL_FRAMEWORK_FSDP1;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER),
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER),
                    2.0 * 4.0 * (BLOCKS * sent(made) + sent(sl_fixture_llama_root())), 1e-12,
                    "FSDP 1");
 }
@@ -238,8 +228,8 @@ deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PASSING_BUCKETS), (2.0 + 4.0) * 5e8, 1e-8,
                    "and an fp32 one");
     q.plan.zero_stage = 1;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 4.0 * sl_fixture_llama_all(), 1e-8,
-                   "communication_data_type fp32");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER),
+                   4.0 * sl_fixture_llama_all(), 1e-8, "communication_data_type fp32");
 }
 
 /* DeepSpeed 0.3, partition_parameters.py: each tensor is a list of one part per rank, which the
@@ -288,9 +278,9 @@ early_deepspeed_gathers_large_blocks_three_times(void)
     q.workload.global_batch = 64;
     q.plan.data = 64;
     q.plan.zero_stage = 3;
-    const double bytes = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    const double bytes = sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER);
     q.workload.recompute = SL_RECOMPUTE_FULL;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER) / bytes,
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER) / bytes,
                    1.0 + 2.0 * block * 8.0 / 12.0 / all / 2.0, 1e-9, "8 h^2 of 12 h^2 once more");
 }
 
@@ -315,11 +305,11 @@ owners_of_whole_tensors_get_gradients_and_send_parameters(void)
             1e-9, "sent from each owner");
         CU_ASSERT_TRUE(seconds_of(&q, SL_COLLECTIVE_REDUCE) >=
                        seconds_of(&q, SL_COLLECTIVE_BROADCAST));
-        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), 0.0);
-        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 0.0);
+        CU_ASSERT_EQUAL(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER), 0.0);
+        CU_ASSERT_EQUAL(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER), 0.0);
         q.plan.zero_stage = 2;
-        CU_ASSERT_TRUE(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER) > 0.0);
-        CU_ASSERT_EQUAL(traffic_of(&q, SL_COLLECTIVE_REDUCE), 0.0);
+        CU_ASSERT_TRUE(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER) > 0.0);
+        CU_ASSERT_EQUAL(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE), 0.0);
     }
 }
 
@@ -480,40 +470,33 @@ what_one_rank_has_alone_is_not_sent(void)
     cluster = sl_fixture_cluster(1);
     software = sl_fixture_software();
     sl_question q = sl_fixture_mixture_question(&cluster, &software);
-    const double all = traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+    const double all = sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER);
 
     q.plan.expert = 4;
-    const double quarter = traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+    const double quarter = sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER);
     const double experts = (all - quarter) / 0.75;
     CU_ASSERT_TRUE(experts > 0.5 * all);
     q.plan.expert = 8;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), all - experts, 1e-8, "dense");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), (all - experts) / 2.0, 1e-8, "bf16");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER), all - experts,
+                   1e-8, "dense");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_ALL_GATHER), (all - experts) / 2.0,
+                   1e-8, "bf16");
 
     q.plan.tensor = 8;
     q.plan.sequence = true;
     q.plan.data = 1;
     q.plan.expert_tensor = 1;
-    const double hidden = traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER); /* of the tensor group */
+    const double hidden =
+        sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER); /* of the tensor group */
     q.plan.expert = 4;
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER) - hidden, experts / 4.0, 1e-8,
-                   "experts");
+    sl_expect_near(sl_fixture_sent_bytes(&q, NULL, SL_COLLECTIVE_REDUCE_SCATTER) - hidden,
+                   experts / 4.0, 1e-8, "experts");
 }
 
-/* Bytes a step of a group, of all collectives or of one. */
 static double
 bytes_between(const sl_question *q, const char *group)
 {
-    const sl_time *time = &sl_fixture_answer(q)->time;
-    double bytes = 0.0;
-
-    for (uint32_t i = 0; i < time->communication_count; i++)
-        if (strcmp(time->communication[i].group, group) == 0) {
-            bytes += time->communication[i].bytes_per_step;
-            CU_ASSERT_TRUE(strcmp(group, "expert_tensor") != 0 ||
-                           time->communication[i].ranks == q->plan.expert_tensor);
-        }
-    return bytes;
+    return sl_fixture_sent_bytes(q, group, SL_COLLECTIVE_COUNT);
 }
 
 /* What arrives at one rank is gathered over those that cut its experts, forward and backward, and its
@@ -537,6 +520,10 @@ ranks_that_cut_experts_otherwise_have_rows_of_their_own(void)
     sl_expect_near(bytes_between(&q, "tensor"), dense, 1e-12, "the rest");
     sl_expect_near(bytes_between(&q, "expert"), arrived, 1e-12, "on the way");
     sl_expect_near(bytes_between(&q, "expert_tensor"), 2.0 * arrived, 1e-12, "of two ranks each");
+    const sl_time *time = &sl_fixture_answer(&q)->time;
+    for (uint32_t i = 0; i < time->communication_count; i++)
+        CU_ASSERT_TRUE(strcmp(time->communication[i].group, "expert_tensor") != 0 ||
+                       time->communication[i].ranks == 2);
     q.plan.expert_tensor = 4;
     sl_expect_near(bytes_between(&q, "tensor"), dense + 4.0 * arrived, 1e-12, "of the same four");
     CU_ASSERT_EQUAL(bytes_between(&q, "expert_tensor"), 0.0);

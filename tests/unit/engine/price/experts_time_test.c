@@ -1,7 +1,6 @@
 /* Tokens on their way to routed experts: what is sent, what hides it, what waits for the host. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/links/collective.h"
 #include "engine/schedule/schedule.h"
@@ -22,20 +21,9 @@ mixture_question(uint32_t nodes)
 }
 
 static double
-bytes_of(const sl_question *q, const char *group)
-{
-    const sl_time *time = &sl_fixture_answer(q)->time;
-
-    for (uint32_t i = 0; i < time->communication_count; i++)
-        if (strcmp(time->communication[i].group, group) == 0)
-            return time->communication[i].bytes_per_step;
-    return 0.0;
-}
-
-static double
 sent_bytes(const sl_question *q)
 {
-    return bytes_of(q, "expert");
+    return sl_fixture_sent_bytes(q, "expert", SL_COLLECTIVE_COUNT);
 }
 
 /* Of groups that divide states each rank sends its part to those of the others: however experts are
@@ -50,13 +38,14 @@ groups_add_up_what_their_ranks_hold(void)
     q.plan.shard_group = 8;
     q.plan.zero_stage = 1;
     software.divides_in_groups = true;
-    const double whole = bytes_of(&q, "replicas");
+    const double whole = sl_fixture_sent_bytes(&q, "replicas", SL_COLLECTIVE_COUNT);
     CU_ASSERT_TRUE(whole > 0.0);
     for (uint32_t stage = 1; stage <= 3; stage += 2)
         for (uint32_t e = 1; e <= 8; e *= 8) {
             q.plan.zero_stage = stage;
             q.plan.expert = e;
-            sl_expect_near(bytes_of(&q, "replicas"), whole, 1e-9, "each part once");
+            sl_expect_near(sl_fixture_sent_bytes(&q, "replicas", SL_COLLECTIVE_COUNT), whole, 1e-9,
+                           "each part once");
         }
 }
 

@@ -1,6 +1,4 @@
 /* Products in 8 and 4 bits: copies of weights, inputs that are kept, blocks that are spared. */
-#include <string.h>
-
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -312,18 +310,10 @@ widths_that_do_not_align_are_refused(void)
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
 }
 
-/* Bytes a step that the tensor ranks gather. */
 static double
 gathered_bytes(const sl_question *q)
 {
-    const sl_time *time = &sl_fixture_answer(q)->time;
-    double bytes = 0.0;
-
-    for (uint32_t i = 0; i < time->communication_count; i++)
-        if (time->communication[i].collective == SL_COLLECTIVE_ALL_GATHER &&
-            strcmp(time->communication[i].group, "tensor") == 0)
-            bytes += time->communication[i].bytes_per_step;
-    return bytes;
+    return sl_fixture_sent_bytes(q, "tensor", SL_COLLECTIVE_ALL_GATHER);
 }
 
 /* Of a block the inputs of two products, for forward and for backward, and two output gradients:
