@@ -275,7 +275,8 @@ typedef struct sl_software {
     sl_root_keeps root_keeps;
     bool repeats_keys; /* grouped keys and values, for a fused attention, to as many as queries */
     bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */
-    bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
+    bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent, but where
+                             blocks norm queries and keys */
     bool sums_kept;       /* ... and what tensor parallel ranks added up and scattered */
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
     bool splits_products; /* a product for each tensor, where others have one for each input */

@@ -191,6 +191,11 @@ test('nodes of four are boards without a switch where the source says what they 
         .node_type, 'hgx-h200-4');
     assert.equal(cluster({}).node_type, undefined);
     assert.equal(cluster({ source: 'a/b:c.md, on 8 x H200 nodes' }).node_type, undefined);
+    const notes = '4 x A100 nodes';
+    assert.equal(cluster({ gpu: 'A100 SXM 80GB', notes }).node_type, 'hgx-a100-4');
+    assert.equal(cluster({ gpu: 'A100 SXM 64GB', notes }).node_type, 'leonardo-booster');
+    assert.equal(cluster({ gpu: 'A100 SXM 40GB', notes }).node_type, 'juwels-booster');
+    assert.equal(cluster({ gpu: 'A100 PCIe 80GB', notes }).node_type, undefined);
 });
 
 test('a vocabulary that a row does not say is that of its family, where one has one', () => {

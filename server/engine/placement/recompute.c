@@ -318,9 +318,17 @@ whole_rerun(const sl_kind_price *price)
     return again;
 }
 
+/* The list that torchtitan has for Qwen3, whose blocks norm queries and keys, lacks the exchange,
+ * which those of its other models name (models/qwen3/infra/parallelize.py, llama4's beside it). */
+bool
+sl_recompute_keeps_exchange(const sl_slice *slice, const sl_layer_kind *kind)
+{
+    return slice->software->exchange_kept && slice->expert > 1.0 && !sl_slice_norms_heads(kind);
+}
+
 /* Every other product, but all those of experts, which are none that torchtitan's list names; and
  * of what ranks send what it does not name either: gathered inputs, sums that are not scattered,
- * before exchange_kept tokens on their way to experts and back, and without sums_kept all sums. */
+ * tokens on their way to experts and back where they are not kept, and without sums_kept all sums. */
 static sl_rerun
 operators_rerun(const sl_slice *slice, const sl_kind_price *price)
 {
@@ -341,7 +349,7 @@ operators_rerun(const sl_slice *slice, const sl_kind_price *price)
         if ((i != SL_COLLECTIVE_REDUCE_SCATTER && i != SL_SENT_EXPERT_SCATTER) ||
             !slice->software->sums_kept)
             again.tensor[i] = sl_price_traffic_less(&price->tensor_forward[i], &tail->tensor[i]);
-    if (!slice->software->exchange_kept)
+    if (!price->keeps_exchange)
         again.expert = sl_price_traffic_less(&price->expert_forward, &tail->expert);
     return again;
 }

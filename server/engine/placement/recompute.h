@@ -71,6 +71,9 @@ double sl_recompute_stage_bytes(const sl_model *model, const sl_workload *worklo
  * one. */
 double sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price);
 
+/** Whether op_sac keeps what went to experts of `kind` and back. */
+bool sl_recompute_keeps_exchange(const sl_slice *slice, const sl_layer_kind *kind);
+
 /** The part of a priced forward that one rebuilt layer of a kind runs again, of one micro-batch,
  * unless by modules: all but the tail. For op_sac half of the products and of what lies between
  * them, all products of experts, and what ranks send that it does not keep; fused attention

@@ -190,6 +190,15 @@ sl_slice_is_routed(const sl_tensor *tensor)
     return tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
 }
 
+bool
+sl_slice_norms_heads(const sl_layer_kind *kind)
+{
+    for (uint32_t i = 0; i < kind->operator_count; i++)
+        if (kind->operators[i].kind == SL_OPERATOR_NORM && kind->operators[i].cut == SL_CUT_COLUMN)
+            return true;
+    return false;
+}
+
 /* Experts are dealt out whole, each cut on its own: what is stored of them together does not
  * matter. */
 static double

@@ -109,6 +109,9 @@ double sl_slice_flat_elements(const sl_slice *slice, const sl_tensor *tensor, do
  * rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);
 
+/** Whether a layer norms its queries and keys, head by head or across all. */
+bool sl_slice_norms_heads(const sl_layer_kind *kind);
+
 /** Over how many ranks an operator is cut [count]. */
 double sl_slice_cut_ranks(const sl_slice *slice, const sl_operator *op);
 

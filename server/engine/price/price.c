@@ -330,15 +330,6 @@ is_grouped(const sl_operator *op)
     return op->kind == SL_OPERATOR_MATMUL && op->experts > 0;
 }
 
-static bool
-norms_heads(const sl_layer_kind *kind)
-{
-    for (uint32_t i = 0; i < kind->operator_count; i++)
-        if (kind->operators[i].kind == SL_OPERATOR_NORM && kind->operators[i].cut == SL_CUT_COLUMN)
-            return true;
-    return false;
-}
-
 /* The operators from `begin` up to `end`. */
 static void
 price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
@@ -347,7 +338,7 @@ price_operators(sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32
     sl_kind_price *out = p->out;
 
     p->whole_heads =
-        p->slice->software->gathers_heads && p->slice->tensor > 1.0 && norms_heads(kind);
+        p->slice->software->gathers_heads && p->slice->tensor > 1.0 && sl_slice_norms_heads(kind);
     p->experts_forward_s = p->experts_backward_issue_s = 0.0;
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);

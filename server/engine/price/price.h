@@ -70,6 +70,7 @@ typedef struct sl_kind_price {
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */
     double products_bytes;         /* what recomputation by operators keeps instead */
+    bool keeps_exchange;           /* ... with it what went to experts and back */
     double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
     double module_live_bytes;      /* the most of it that one module rebuilds */
     sl_rerun again;                /* what a layer that is rebuilt runs again */

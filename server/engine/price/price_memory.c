@@ -90,9 +90,9 @@ price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *
  * Products in NVFP4 are none of those it knows: 27 blocks of an 8B model keep 63.5 GiB less that
  * way, 64.1 by this count (torchtitan docs of NVFP4). */
 static double
-products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_bytes)
+products_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_kind_price *price)
 {
-    double bytes = input_bytes;
+    double bytes = price->input_bytes;
     uint32_t products = 0;
 
     for (uint32_t i = 0; i < kind->tensor_count; i++) {
@@ -115,7 +115,7 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ATTENTION)
             bytes += slice->tokens / slice->tensor *
                      (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
-        if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept && slice->expert > 1.0)
+        if (op->kind == SL_OPERATOR_ROUTE && price->keeps_exchange)
             bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
         if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
             slice->software->sums_kept && slice->spread > 1.0)
@@ -266,6 +266,7 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
     if (tiled_bytes > 0.0)
         out->largest_gradient_bytes =
             fmax(out->largest_gradient_bytes, tiled_bytes / slice->mlp_tiles);
-    out->products_bytes = products_bytes(slice, kind, out->input_bytes);
+    out->keeps_exchange = sl_recompute_keeps_exchange(slice, kind);
+    out->products_bytes = products_bytes(slice, kind, out);
     price_modules_memory(slice, kind, out);
 }

@@ -58,11 +58,14 @@ const parts = [
 const fullNode = (gpu) => (/GB[23]00/i.test(gpu) ? 4 : 8);
 
 /** Boards of four without a switch, where the source says so of its nodes: a job may have a part of one. */
-const boards = [
-    [/\b4 x A100 nodes/i, 'hgx-a100-4'],
-    [/\b4 x H100 nodes/i, 'hgx-h100-4'],
-    [/\b4 x H200 nodes/i, 'hgx-h200-4'],
-];
+const saysFour = /\b4 x [AH]\d00 nodes/i;
+const boardsOfFour = {
+    'nvidia-a100-sxm4-80gb': 'hgx-a100-4',
+    'nvidia-a100-sxm4-64gb': 'leonardo-booster',
+    'nvidia-a100-sxm4-40gb': 'juwels-booster',
+    'nvidia-h100-sxm5-80gb': 'hgx-h100-4',
+    'nvidia-h200-sxm-141gb': 'hgx-h200-4',
+};
 
 /** The devices of the row, or those its degrees multiply out to. */
 export function devicesOf(row) {
@@ -126,9 +129,10 @@ export function clusterOf(row) {
     perNode = Math.min(perNode, devices ?? perNode);
     while (devices !== undefined && devices % perNode !== 0)
         perNode--;
+    const accelerator = typeof part === 'function' ? part(gib, pattern.exec(first), devices / perNode) : part;
     return known({
-        accelerator: typeof part === 'function' ? part(gib, pattern.exec(first), devices / perNode) : part,
-        node_type: firstMatch(boards, `${row.source}, ${row.notes}`),
+        accelerator,
+        node_type: saysFour.test(`${row.source}, ${row.notes}`) ? boardsOfFour[accelerator] : undefined,
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,
         nics: nicsOf(row.inter_node_link, perNode),

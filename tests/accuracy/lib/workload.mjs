@@ -99,10 +99,10 @@ const attentionOf = (row) => (/\bTE fused\/flash\b/.test(row.attention) && !/\bA
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
- * Llama 3.1 and took the logits to fp32 before, as transformers' loss does. Modalities' takes them as they are
+ * Llama 3.1, of models as new as that, and took the logits to fp32 before, as transformers' loss does. Modalities' takes them as they are
  * (its loss_functions.py).
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^Modalities\b/i, 'eager_16bit'],
+const toolLosses = [[/torchtune.*(llama[ -]?3\.[1-9]|qwen|phi-?4)/i, 'chunked'], [/^Modalities\b/i, 'eager_16bit'],
     [/^(HF\b|torchtune|axolotl\b|llama-?factory\b|trl\b)/i, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
@@ -137,14 +137,23 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
+/**
+ * torchtitan's configurations cut the head and its loss in chunks since the end of April 2026 (2937; not graph_trainer's, 3115).
+ * Our own decoder after it does not.
+ */
+const cutsHead = (row, release) => row.ce_impl === '' && /^torchtitan-20/.test(release) && !/decoder/.test(row.framework)
+    && (/\b20\d\d-\d\d\b/.exec(`${row.source} ${row.software}`)?.[0] ?? '') >= '2026-05';
+
 /** torchtitan's own loss is the profile's, unless it alone was compiled. */
 function lossOf(row, release) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
-        ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
+        ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, `${row.framework}, ${row.model}`);
     if (release === undefined)
         return loss;
     if (row.compile === 'loss')
         return 'fused';
+    if (cutsHead(row, release))
+        return 'chunked';
     return loss === 'eager' ? undefined : loss;
 }
 

@@ -186,6 +186,34 @@ recompute_by_operators_sends_tokens_again_unless_kept(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), alone);
 }
 
+/* Qwen3's list in torchtitan names no exchange: its blocks of experts norm queries and keys. */
+static void
+recompute_by_operators_sends_tokens_again_where_heads_are_normed(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    double sent[2], held[2];
+
+    spec.naming = SL_NAMING_MIXTRAL;
+    spec.blocks = 4;
+    spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = EXPERT_WIDTH};
+    spec.qk_norm = SL_QK_NORM_HEAD;
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_question q = sharded_question();
+        q.model = sl_fixture_model(&spec);
+        q.plan.expert = 4;
+        q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+        software.exchange_kept = i == 1;
+        sent[i] = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
+        held[i] = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+        q.workload.recompute = SL_RECOMPUTE_NONE;
+        sl_expect_near(
+            sent[i], 1.5 * sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+            1e-9, "three passes in place of two");
+    }
+    CU_ASSERT_EQUAL(sent[1], sent[0]);
+    CU_ASSERT_EQUAL(held[1], held[0]);
+}
+
 /* torchtitan's list of March 2025 on: what is added up is no longer kept, but goes over links again. 8B
  * with tensor 2 holds 28.18 GiB so and 30.18 with the sums (tests/accuracy/data). */
 static void
@@ -235,6 +263,7 @@ static const sl_case cases[] = {
     SL_CASE(products_of_experts_all_run_again),
     SL_CASE(recompute_by_operators_gathers_again),
     SL_CASE(recompute_by_operators_sends_tokens_again_unless_kept),
+    SL_CASE(recompute_by_operators_sends_tokens_again_where_heads_are_normed),
     SL_CASE(what_stops_early_does_not_bring_tokens_back),
     SL_CASE(what_stops_early_does_not_reduce_its_output),
 };
