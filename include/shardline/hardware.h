@@ -264,6 +264,7 @@ typedef struct sl_software {
     double logits_peak_bytes;       /* per logit, at its own loss ... */
     double fused_logits_peak_bytes; /* ... at one fused or compiled ... */
     double chunked_logits_peak_bytes; /* ... and at one in chunks */
+    bool loss_chunked;                /* its own loss is one in chunks of the head */
     bool loss_compiled;               /* compile fuses the release's own loss */
     bool holds_logits;                /* its own loss leaves all it keeps to the head's backward */
     double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */
@@ -306,8 +307,10 @@ typedef struct sl_software {
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
-    double step_lists;  /* as large as a moment of what trains, that AdamW makes in a step */
-    bool sends_once;    /* a token goes once to a node and to a rank, whatever experts it visits */
+    double step_lists; /* as large as a moment of what trains, that AdamW makes in a step */
+    bool sends_once;   /* a token goes once to a node and to a rank, whatever experts it visits */
+    double route_forward_bytes; /* of a value to its expert and back, by kernels no compiler sees */
+    double route_backward_bytes;
     bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
     double host_operator_s;   /* what the host takes to issue one operator, eager */

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "shardline/error.h"
 
-enum { SL_CSV_COLUMNS_MAX = 64 };
+enum { SL_CSV_COLUMNS_MAX = 96 };
 
 typedef struct sl_csv {
     const char *at, *end;

@@ -329,6 +329,7 @@ read_software(sl_row *t)
     s->logits_peak_bytes = sl_row_number(t, "logits_peak_bytes");
     s->fused_logits_peak_bytes = sl_row_number(t, "fused_logits_peak_bytes");
     s->chunked_logits_peak_bytes = sl_row_number(t, "chunked_logits_peak_bytes");
+    s->loss_chunked = sl_row_flag(t, "loss_chunked");
     s->loss_compiled = sl_row_flag(t, "loss_compiled");
     s->holds_logits = sl_row_flag(t, "holds_logits");
     s->fragmentation_ratio = sl_row_number(t, "fragmentation_ratio");
@@ -370,6 +371,8 @@ read_software(sl_row *t)
     s->step_overhead_s = sl_row_number(t, "step_overhead_s");
     s->step_lists = sl_row_number(t, "step_lists");
     s->sends_once = sl_row_flag(t, "sends_once");
+    s->route_forward_bytes = sl_row_number(t, "route_forward_bytes");
+    s->route_backward_bytes = sl_row_number(t, "route_backward_bytes");
     s->deals_in_turn = sl_row_flag(t, "deals_in_turn");
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");

@@ -81,11 +81,11 @@ test('a torchtitan row runs the release of its source, with the loss that releas
     assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),
         ['torchtitan-2025-08', 'fused']);
     const cut = { source: 'torchtitan on MI355X (2026-08)', ce_impl: '' };
-    assert.equal(of(cut)[1], 'chunked');
-    assert.equal(of({ ...cut, ce_impl: 'fp32 logits CE' })[1], undefined);
-    assert.equal(of({ ...cut, framework: 'torchtitan graph_trainer' })[1], undefined);
-    assert.equal(of({ ...cut, framework: 'torchtitan (a decoder after it)' })[1], undefined);
-    assert.equal(of({ ...cut, source: 'torchtitan on B200 (2026-04)' })[1], undefined);
+    assert.deepEqual(of(cut), ['torchtitan-2026-05', undefined]);
+    assert.equal(of({ ...cut, ce_impl: 'fp32 logits CE' })[1], 'eager');
+    assert.equal(of({ ...cut, framework: 'torchtitan graph_trainer' })[0], 'torchtitan-graph-2025-04');
+    assert.equal(of({ ...cut, framework: 'torchtitan (a decoder after it)' })[0], 'torchtitan-2025-10');
+    assert.equal(of({ ...cut, source: 'torchtitan on B200 (2026-04)' })[0], 'torchtitan-2025-10');
     assert.deepEqual(of({ source: 'torchtitan commit a764c9815', compile: '0' }),
         ['torchtitan-2025-10', undefined]);
     assert.deepEqual(of({ framework: 'torchtitan SimpleFSDP', compile: 'aot_eager' }),

@@ -89,7 +89,7 @@ sl_loss_logits(const sl_memory_case *c)
 {
     const double e = c->slice->element_bytes;
     const bool apart = c->workload->framework != SL_FRAMEWORK_MEGATRON;
-    const sl_loss loss = c->workload->loss;
+    const sl_entropy_kernels kernels = c->slice->entropy.kernels;
     at_loss bytes = loss_of(c);
 
     /* A loss that keeps its log-softmax keeps the tanh before it as well. */
@@ -98,8 +98,8 @@ sl_loss_logits(const sl_memory_case *c)
     /* In parts there are none, in 16 bits throughout nobody lets go of them, and where forward has
      * most they are in its count. */
     const bool let_go = apart && bytes.peak >= sl_larger(e, bytes.forward) &&
-                        loss != SL_LOSS_CHUNKED && loss != SL_LOSS_HALF;
-    const bool held = c->software->holds_logits && c->slice->entropy.kernels == SL_ENTROPY_OWN;
+                        kernels != SL_ENTROPY_CHUNKED && kernels != SL_ENTROPY_HALF;
+    const bool held = c->software->holds_logits && kernels == SL_ENTROPY_OWN;
 
     return (sl_logit_bytes){
         .forward = sl_lent_logit_bytes(c, bytes.forward),

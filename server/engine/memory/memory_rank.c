@@ -340,8 +340,8 @@ sl_rank_copied_bytes(const sl_memory_case *c, const sl_layout *layout)
 {
     const sl_workload *workload = c->workload;
     const bool engine = sl_states_engine(workload, c->plan);
-    const bool casts = engine || workload->framework == SL_FRAMEWORK_DEEPSPEED ||
-                       sl_states_sums_half(workload);
+    const bool casts =
+        engine || workload->framework == SL_FRAMEWORK_DEEPSPEED || sl_states_sums_half(workload);
 
     if (sl_states_sums_beside(workload, c->plan, layout))
         return sl_states_cast_bytes(workload, c->plan, layout);
@@ -400,7 +400,7 @@ idle_bytes(const sl_memory_case *c, const sl_rank_bytes *b, double activations, 
 {
     const sl_framework framework = c->workload->framework;
     /* Logits of one chunk fit where a block's were. */
-    const double rebuilt = c->workload->loss == SL_LOSS_CHUNKED ? 0.0 : b->rebuilt;
+    const double rebuilt = c->slice->entropy.kernels == SL_ENTROPY_CHUNKED ? 0.0 : b->rebuilt;
 
     if (c->software->traced_sharding)
         return 0.0;

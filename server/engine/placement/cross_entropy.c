@@ -63,6 +63,8 @@ static sl_entropy_kernels
 own_kernels(const sl_model *model, const sl_software *software, const sl_workload *workload,
             bool split)
 {
+    if (software->loss_chunked)
+        return SL_ENTROPY_CHUNKED;
     if (workload->compile && software->loss_compiled)
         return split ? SL_ENTROPY_SPLIT_COMPILED : SL_ENTROPY_FUSED;
     if (workload->framework == SL_FRAMEWORK_MEGATRON)

@@ -13,14 +13,16 @@ delta_kept(const sl_operator *op)
     return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
 }
 
-/* Eager code multiplies tokens by their scores, and the product keeps them: torchtitan in fp32, before
- * the experts or behind (moe.py, score_before_experts), Transformers what the experts gave. */
+/* Eager code multiplies tokens by their scores, and the product keeps them: torchtitan, which never
+ * compiles that, in fp32, before the experts or behind (moe.py, score_before_experts), Transformers
+ * what the experts gave. */
 static double
 scored_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double value = slice->framework == SL_FRAMEWORK_FSDP2 ? 4.0 : slice->element_bytes;
+    const bool keeps = slice->eager || slice->software->route_forward_bytes > 0.0;
 
-    return slice->eager ? value * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
+    return keeps ? value * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
 }
 
 /* Norms within attention are of what products gave, in 16 bits. One that is composed of kernels

@@ -119,13 +119,30 @@ pads_rows(const sl_slice *slice)
 static const double composed_route_forward = 22.0;
 static const double composed_route_backward = 34.0;
 
+/* Of a value of 2 bytes. */
+typedef struct sl_route_bytes {
+    double forward, backward;
+} sl_route_bytes;
+
+static sl_route_bytes
+route_bytes(const sl_slice *slice)
+{
+    const sl_software *software = slice->software;
+    const double copies = pads_rows(slice) ? 4.0 : 2.0;
+
+    if (software->route_forward_bytes > 0.0)
+        return (sl_route_bytes){software->route_forward_bytes, software->route_backward_bytes};
+    if (slice->eager)
+        return (sl_route_bytes){composed_route_forward, composed_route_backward};
+    return (sl_route_bytes){4.0 * copies, 4.0 * copies};
+}
+
 /* Tokens are put in the order of their experts and sent to them, and brought back by their last
  * product; backward goes the other way round. */
 static void
 price_route(const sl_pricing *p, const sl_operator *op)
 {
-    const double copies = pads_rows(p->slice) ? 4.0 : 2.0;
-    const bool composed = p->slice->eager;
+    const sl_route_bytes moved = route_bytes(p->slice);
 
     if (sl_masks_values(p->slice, op) > 0.0) {
         p->out->forward_s += sl_masks_s(p->slice, op, SL_PASS_FORWARD);
@@ -133,9 +150,8 @@ price_route(const sl_pricing *p, const sl_operator *op)
         sl_price_exchange(p, op, (double)op->inputs);
         return;
     }
-    price_streaming(p, sl_slice_rows(p->slice, op) * (double)op->inputs,
-                    composed ? composed_route_forward : 4.0 * copies,
-                    composed ? composed_route_backward : 4.0 * copies, sl_copy_ratio);
+    price_streaming(p, sl_slice_rows(p->slice, op) * (double)op->inputs, moved.forward,
+                    moved.backward, sl_copy_ratio);
     sl_price_exchange(p, op, (double)op->inputs);
 }
 

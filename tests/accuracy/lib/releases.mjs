@@ -44,8 +44,7 @@ export function foundryRelease({ software, precision }) {
 
 /**
  * Which torchtitan a source ran. A commit or a document has no release in its name; these are the
- * months of the pull requests they belong to. A source that is not here and names no month ran the
- * newest. SimpleFSDP and graph_trainer, which trace sharding into the graph, are told by name.
+ * months of the pull requests they belong to. SimpleFSDP and graph_trainer, which trace sharding into the graph, are told by name.
  */
 const months = [
     [/\b83c879f18\b/, '2024-12'], // before any release: fully_shard beside FSDP1
@@ -58,14 +57,24 @@ const months = [
 /** Figures of graph_trainer under the framework's own name: 2570. */
 const traced = /\bf6ebe8402\b/;
 
-const NEWEST = 'torchtitan-2025-10';
+/** What our own decoder is after, and a source that is of no known age. */
+const USUAL = 'torchtitan-2025-10';
 const NEWEST_TRACED = 'torchtitan-graph-2025-04';
+
+const monthIn = (text) => /\b20\d\d-\d\d\b/.exec(text)?.[0];
+
+/** That of a step, whose key will stand for its source: the month tells, if nothing else does. */
+export const datedTitan = ({ source, framework, software }) =>
+    (/^torchtitan/i.test(framework) && software === '' && monthIn(source) !== undefined
+        ? titanRelease({ source, framework }) : undefined);
 
 /** The release as the profiles name it. */
 export function titanRelease({ source, framework }) {
     if (/simplefsdp|graph_trainer/i.test(framework) || traced.test(source))
         return NEWEST_TRACED;
-    const month = /\b20\d\d-\d\d\b/.exec(source)?.[0]
+    const month = monthIn(source)
         ?? months.find(([pattern]) => pattern.test(source))?.[1];
-    return (month === undefined ? undefined : knownRelease(`torchtitan-${month}`)) ?? NEWEST;
+    if (month === undefined || /decoder/.test(framework))
+        return USUAL;
+    return knownRelease(`torchtitan-${month}`) ?? USUAL;
 }

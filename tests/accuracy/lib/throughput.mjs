@@ -4,7 +4,7 @@
  * row or by source; what no column says comes from the published configuration of the model.
  */
 import { recipeOf } from './recipes.mjs';
-import { foundryRelease, knownRelease } from './releases.mjs';
+import { datedTitan, foundryRelease, knownRelease } from './releases.mjs';
 import { completeRow } from './request.mjs';
 import { count, firstMatch, tokenDrop, truth } from './words.mjs';
 
@@ -158,7 +158,7 @@ export function throughputRow(raw) {
         completeness: completenessOf(row),
         measured_step_s: stepOf(row),
         // Of one without a known neighbour every profile of the framework stays open.
-        software: knownRelease(foundryRelease(row)) ?? '',
+        software: knownRelease(foundryRelease(row)) ?? datedTitan(row) ?? '',
         model,
         L: row.layers,
         h: row.hidden,

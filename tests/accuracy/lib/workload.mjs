@@ -137,14 +137,7 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
-/**
- * torchtitan's configurations cut the head and its loss in chunks since the end of April 2026 (2937; not graph_trainer's, 3115).
- * Our own decoder after it does not.
- */
-const cutsHead = (row, release) => row.ce_impl === '' && /^torchtitan-20/.test(release) && !/decoder/.test(row.framework)
-    && (/\b20\d\d-\d\d\b/.exec(`${row.source} ${row.software}`)?.[0] ?? '') >= '2026-05';
-
-/** torchtitan's own loss is the profile's, unless it alone was compiled. */
+/** torchtitan's own loss is the profile's, unless it alone was compiled; since May 2026 that is one in chunks. */
 function lossOf(row, release) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
         ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, `${row.framework}, ${row.model}`);
@@ -152,9 +145,7 @@ function lossOf(row, release) {
         return loss;
     if (row.compile === 'loss')
         return 'fused';
-    if (cutsHead(row, release))
-        return 'chunked';
-    return loss === 'eager' ? undefined : loss;
+    return loss === 'eager' && release !== 'torchtitan-2026-05' ? undefined : loss;
 }
 
 const adapterMethods = [

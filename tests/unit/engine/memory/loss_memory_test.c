@@ -46,6 +46,11 @@ a_loss_in_chunks_frees_the_logits(void)
     q.workload.loss = SL_LOSS_CHUNKED;
     const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
     CU_ASSERT_TRUE(chunked < eager);
+    software.loss_chunked = true; /* of its own accord */
+    q.workload.loss = SL_LOSS_PROFILE;
+    CU_ASSERT_EQUAL(answer_rank(&q)->peak_allocated_bytes, chunked);
+    q.workload.loss = SL_LOSS_EAGER;
+    CU_ASSERT_EQUAL(answer_rank(&q)->peak_allocated_bytes, eager);
     q.workload.loss = SL_LOSS_CUT;
     CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 0.0);
     CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);

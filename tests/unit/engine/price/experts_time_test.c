@@ -450,6 +450,37 @@ shapes_that_no_table_has_are_named(void)
     CU_ASSERT_EQUAL(e->guesses[2].n, 8.0);
 }
 
+/* Of a value on its way to its expert and back 8 bytes go each way, in compiled code, or as many as
+ * the kernels move that a release never compiles, whose product with the scores keeps fp32. */
+static void
+routes_that_nothing_compiles_move_what_the_release_says(void)
+{
+    sl_question q = mixture_question(1);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.compile = true;
+    q.plan.zero_stage = 3;
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length) / 8.0;
+    const double values = tokens * 2.0 * 4.0 * 2048.0; /* two visits, four blocks */
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double forward_s = sl_fixture_seconds(e, SL_TERM_FORWARD);
+    const double backward_s = sl_fixture_seconds(e, SL_TERM_BACKWARD);
+    const double kept = sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_ACTIVATIONS);
+
+    software.route_forward_bytes = 28.0;
+    software.route_backward_bytes = 36.0;
+    e = sl_fixture_answer(&q);
+    const double rate = cluster.accelerator.memory_bytes_per_s * 0.85;
+    sl_expect_near(sl_fixture_seconds(e, SL_TERM_FORWARD) - forward_s, values * 20.0 / rate, 0.02,
+                   "28 bytes for 8");
+    sl_expect_near(sl_fixture_seconds(e, SL_TERM_BACKWARD) - backward_s, values * 28.0 / rate, 0.02,
+                   "36 for 8");
+    const double microbatches =
+        (double)q.workload.global_batch / 8.0 / (double)q.workload.micro_batch;
+    sl_expect_near(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_ACTIVATIONS) - kept,
+                   4.0 * values / microbatches, 1e-9, "4 bytes of each");
+}
+
 /* Experts with biases: both clamps, and the bias of each expert a kernel of its own. */
 static void
 biases_of_experts_are_kernels_of_their_own(void)
@@ -481,6 +512,7 @@ biases_of_experts_are_kernels_of_their_own(void)
 
 static const sl_case cases[] = {
     SL_CASE(groups_add_up_what_their_ranks_hold),
+    SL_CASE(routes_that_nothing_compiles_move_what_the_release_says),
     SL_CASE(biases_of_experts_are_kernels_of_their_own),
     SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
