@@ -128,25 +128,59 @@ is_since(const sl_estimate_request *request, const char *month)
     return false;
 }
 
+/* What the release fixes, if there is but one and it does; else -1. */
+static int
+own_kernel(const sl_estimate_request *request)
+{
+    return request->software_count == 1 ? request->software[0].attention : -1;
+}
+
 /* That of the release, if it says one and the part has a law of it; else the newest that both have:
- * FlashAttention 2 was published in July 2023, 3 in July 2024. TransformerEngine takes cuDNN's where
- * there is none of version 3, on Blackwell. */
+ * FlashAttention 2 was published in July 2023, 3 in July 2024. */
 static sl_attention_kernel
 flash_kernel(const sl_estimate_request *request)
 {
     const sl_accelerator *const a = &request->cluster.accelerator;
-    const int own = request->software_count == 1 ? request->software[0].attention : -1;
+    const int own = own_kernel(request);
 
     if (own > SL_ATTENTION_UNFUSED && a->attention[own][0].head_dim != 0)
         return (sl_attention_kernel)own;
     if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
         return SL_ATTENTION_FLASH3;
-    if (request->workload.framework == SL_FRAMEWORK_MEGATRON &&
-        a->attention[SL_ATTENTION_FLASH3][0].head_dim == 0 &&
-        a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0)
+    if (request->workload.framework == SL_FRAMEWORK_MEGATRON && sl_attention_prefers_cudnn(a))
         return SL_ATTENTION_CUDNN;
     if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))
         return SL_ATTENTION_FLASH1;
+    return SL_ATTENTION_FLASH2;
+}
+
+/* FlashAttention 2, or cuDNN's where PyTorch prefers it: on Blackwell from 2.9 on. On Hopper it does
+ * from 2.11 on, which is left to the request, and torchtitan where it says so. */
+static sl_attention_kernel
+settle_sdpa(sl_estimate_request *request)
+{
+    const sl_accelerator *const a = &request->cluster.accelerator;
+    const bool has_cudnn = a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0;
+
+    if (has_cudnn && own_kernel(request) == SL_ATTENTION_CUDNN) {
+        sl_notes_add(&request->notes, "attention_read", false,
+                     "attention \"sdpa\" counts as cudnn, which %s sets before others",
+                     request->software[0].name);
+        return SL_ATTENTION_CUDNN;
+    }
+    if (sl_attention_prefers_cudnn(a) && is_since(request, "2025-09")) {
+        sl_notes_add(&request->notes, "attention_read", true,
+                     "attention \"sdpa\" counts as cudnn, the kernel that PyTorch picks here "
+                     "from 2.9 (September 2025) on: say flash2 for one before");
+        return SL_ATTENTION_CUDNN;
+    }
+    if (has_cudnn)
+        sl_notes_add(&request->notes, "attention_read", true,
+                     "attention \"sdpa\" counts as flash2, the kernel that PyTorch picked "
+                     "up to 2025; 2.11 picks cuDNN's here, which is faster: say cudnn");
+    else
+        sl_notes_add(&request->notes, "attention_read", false,
+                     "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
     return SL_ATTENTION_FLASH2;
 }
 
@@ -160,14 +194,7 @@ settle_attention(sl_estimate_request *request)
         *kernel = SL_ATTENTION_UNFUSED;
         break;
     case SL_ATTENTION_WORD_SDPA:
-        *kernel = SL_ATTENTION_FLASH2;
-        if (a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0)
-            sl_notes_add(&request->notes, "attention_read", true,
-                         "attention \"sdpa\" counts as flash2, the kernel that PyTorch picked "
-                         "up to 2025; 2.11 picks cuDNN's here, which is faster: say cudnn");
-        else
-            sl_notes_add(&request->notes, "attention_read", false,
-                         "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
+        *kernel = settle_sdpa(request);
         break;
     case SL_ATTENTION_WORD_FLEX:
         *kernel = SL_ATTENTION_FLASH2;

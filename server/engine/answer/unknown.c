@@ -50,7 +50,7 @@ is_unknown(const sl_question *question, sl_unknown field)
 }
 
 /* A release that fixes a choice makes the others implausible; without one, fused kernels are the
- * choice wherever there are any. */
+ * choice wherever there are any, TransformerEngine's of them where it is Megatron's. */
 static bool
 attention_plausible(const sl_question *question, const sl_software *software,
                     sl_attention_kernel kernel)
@@ -64,6 +64,9 @@ attention_plausible(const sl_question *question, const sl_software *software,
     if (software->attention >= 0 &&
         sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
         return kernel == (sl_attention_kernel)software->attention;
+    if (question->workload.framework == SL_FRAMEWORK_MEGATRON && sl_attention_prefers_cudnn(part) &&
+        sl_attention_possible(part, SL_ATTENTION_CUDNN, precision))
+        return kernel == SL_ATTENTION_CUDNN;
     for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)
         fused = fused || sl_attention_possible(part, (sl_attention_kernel)other, precision);
     return (kernel != SL_ATTENTION_UNFUSED) == fused && kernel != SL_ATTENTION_FLASH1 &&

@@ -73,6 +73,13 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
     return false;
 }
 
+bool
+sl_attention_prefers_cudnn(const sl_accelerator *part)
+{
+    return part->attention[SL_ATTENTION_FLASH3][0].head_dim == 0 &&
+           part->attention[SL_ATTENTION_CUDNN][0].head_dim != 0;
+}
+
 sl_gradient_sync
 sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan)
 {

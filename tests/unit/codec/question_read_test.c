@@ -254,6 +254,7 @@ words_for_attention_mean_what_the_part_runs(void)
         {"flash", "nvidia-a100-sxm4-80gb", SL_ATTENTION_FLASH2},
         {"flash", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* TransformerEngine's, no flash3 there */
         {"sdpa", "nvidia-h100-sxm5-80gb", SL_ATTENTION_FLASH2},
+        {"sdpa", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* PyTorch prefers it from 2.9 on */
         {"eager", "nvidia-h100-sxm5-80gb", SL_ATTENTION_UNFUSED},
         {"cudnn", "nvidia-h100-sxm5-80gb", SL_ATTENTION_CUDNN},
     };
@@ -289,6 +290,17 @@ words_for_attention_mean_what_the_part_runs(void)
     read_workload(&r, "\"attention\":\"flash\",\"software\":\"pytorch-fsdp1-2.x\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2023 */
+    clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":8,\"global_batch_size\":8,\"attention\":\"sdpa\","
+               "\"software\":\"pytorch-fsdp2-2.x\"}",
+               "{\"accelerator\":\"nvidia-b200-sxm-180gb\"}", NULL);
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2024 */
+    clear(&r);
+    read_workload(&r, "\"attention\":\"sdpa\",\"software\":\"torchtitan-2025-10\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_CUDNN); /* on Hopper, by priority */
     clear(&r);
 }
 
