@@ -31,6 +31,18 @@ forget_table(sl_gemm_law *law)
     law->hot_ratio = 0;
 }
 
+/* A part whose best product is a smaller share of its datasheet than the law's part gets that
+ * smaller share in low precision and in attention as well. */
+static double
+share_of_best(const sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
+{
+    if (achieved_flops_per_s <= 0)
+        return 1;
+    const double share = achieved_flops_per_s / sl_kernel_half_peak(a) /
+                         (law->gemm.peak_flops_per_s / sl_kernel_half_peak(law));
+    return share < 1 ? share : 1;
+}
+
 static void
 scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
 {
@@ -45,6 +57,7 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
                                    ? achieved_flops_per_s
                                    : law->gemm.peak_flops_per_s * rate / sl_kernel_half_peak(law);
     scale_memory(&a->gemm, a->memory_bytes_per_s / law->memory_bytes_per_s);
+    const double share = share_of_best(a, law, achieved_flops_per_s);
     for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++) {
         const sl_precision precision =
             i == SL_LOW_PRODUCT_NVFP4 ? SL_PRECISION_NVFP4 : SL_PRECISION_FP8;
@@ -52,15 +65,13 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
             continue;
         a->low_gemm[i] = law->low_gemm[i];
         a->low_gemm[i].peak_flops_per_s *=
-            a->peak_flops_per_s[precision] / law->peak_flops_per_s[precision];
+            share * a->peak_flops_per_s[precision] / law->peak_flops_per_s[precision];
         forget_table(&a->low_gemm[i]);
         scale_memory(&a->low_gemm[i], a->memory_bytes_per_s / law->memory_bytes_per_s);
     }
     a->gemm_origin = SL_ORIGIN_SCALED;
 }
 
-/* A part whose best product is a smaller share of its datasheet than the law's part gets that
- * smaller share in attention as well. */
 static void
 scale_attention(sl_accelerator *a, const sl_accelerator *law, const sl_law_names *names)
 {
@@ -68,11 +79,8 @@ scale_attention(sl_accelerator *a, const sl_accelerator *law, const sl_law_names
     const double rate = sl_kernel_half_peak(a);
     if (rate <= 0)
         return;
-    double share = 1;
-    if (names->achieved_flops_per_s > 0)
-        share = names->achieved_flops_per_s / rate /
-                (law->gemm.peak_flops_per_s / sl_kernel_half_peak(law));
-    const double ratio = rate / sl_kernel_half_peak(law) * (share < 1 ? share : 1);
+    const double ratio = rate / sl_kernel_half_peak(law) *
+                         share_of_best(a, law, names->achieved_flops_per_s);
     for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++) {
         if (!sl_catalog_lists(names->attention_kernels, sl_catalog_kernels[kernel]))
             continue;
@@ -151,13 +159,13 @@ attach_workspaces(const sl_catalog *catalog, sl_accelerator *a)
 }
 
 static sl_code
-attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
+attach_products(sl_catalog *catalog, uint32_t index, sl_errors *err)
 {
     sl_accelerator *const a = &catalog->parts[index].accelerator;
     const sl_law_names *const names = &catalog->laws[index];
     const sl_accelerator *law = NULL;
 
-    sl_code code = law_part(catalog, a, names->gemm, &law, err);
+    const sl_code code = law_part(catalog, a, names->gemm, &law, err);
     if (code != SL_OK)
         return code;
     assert(law != NULL);
@@ -165,6 +173,17 @@ attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
         scale_gemm(a, law, names->achieved_flops_per_s);
     if (!sl_text_copy(a->law_part, sizeof a->law_part, names->gemm))
         return sl_fail(err, SL_E_INTERNAL, "bad_catalog", "", "%s: a law name is too long", a->id);
+    return SL_OK;
+}
+
+/* After the products of all parts, whose rates those of attention are scaled by. */
+static sl_code
+attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
+{
+    sl_accelerator *const a = &catalog->parts[index].accelerator;
+    const sl_law_names *const names = &catalog->laws[index];
+    const sl_accelerator *law = NULL;
+    sl_code code = SL_OK;
 
     if (*names->attention == '\0') {
         a->attention_origin = SL_ORIGIN_DATASHEET;
@@ -196,6 +215,11 @@ sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
 {
     assert(catalog != NULL && err != NULL);
 
+    for (uint32_t i = 0; i < catalog->part_count; i++) {
+        const sl_code code = attach_products(catalog, i, err);
+        if (code != SL_OK)
+            return code;
+    }
     for (uint32_t i = 0; i < catalog->part_count; i++) {
         const sl_code code = attach(catalog, i, err);
         if (code != SL_OK)

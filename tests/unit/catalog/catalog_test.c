@@ -87,6 +87,9 @@ attention_has_the_published_widths_of_each_kernel(void)
     sl_expect_near(flash3->backward.half_length, 395.0 * 537 / 218, 1e-3, "causal backward");
     CU_ASSERT_EQUAL(h100->attention_origin, SL_ORIGIN_MEASURED);
     CU_ASSERT_EQUAL(accelerator("l40s")->attention_origin, SL_ORIGIN_SCALED);
+    const sl_accelerator *const mi300x = accelerator("mi300x"); /* AITER's, PyTorch's */
+    CU_ASSERT(mi300x->attention[SL_ATTENTION_FLASH3][1].backward.peak_flops_per_s >
+              2 * mi300x->attention[SL_ATTENTION_FLASH2][1].backward.peak_flops_per_s);
     CU_ASSERT_EQUAL(accelerator("gb200")->collective_origin, SL_ORIGIN_SCALED);
     CU_ASSERT_EQUAL(accelerator("v100l")->attention[SL_ATTENTION_FLASH2][0].head_dim, 0);
 }
@@ -134,10 +137,16 @@ a_measured_ceiling_bounds_products_and_attention(void)
 {
     const sl_accelerator *const mi300x = accelerator("mi300x");
     const sl_accelerator *const h100 = accelerator("nvidia-h100-sxm5-80gb");
+    const sl_accelerator *const a100 = accelerator("nvidia-a100-sxm4-80gb");
     sl_expect_near(mi300x->gemm.peak_flops_per_s, 668e12, 1e-12, "ceiling");
-    sl_expect_near(mi300x->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s,
-                   h100->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s * 668 / 828.3,
-                   1e-9, "attention");
+    sl_expect_near(mi300x->low_gemm[SL_LOW_PRODUCT_FP8].peak_flops_per_s,
+                   h100->low_gemm[SL_LOW_PRODUCT_FP8].peak_flops_per_s * (2610 / 1307.0 * 668) /
+                       (1979 / 989.5 * 828.3),
+                   1e-3, "in 8 bits the same share of the datasheet");
+    sl_expect_near(
+        accelerator("intel-gaudi3")->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s,
+        a100->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s * 1243 / 269, 1e-9,
+        "attention");
 }
 
 static void
