@@ -17,6 +17,8 @@ static const sl_figure_field fields[] = {
     FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
     FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
     FIELD("step_lists", step_lists, 0.0, 4.0),
+    FIELD("relays_outputs", relays_outputs, 0.0, 1.0),
+    FIELD("repeats_keys", repeats_keys, 0.0, 1.0),
     FIELD("gradient_accumulation_fusion", gradient_accumulation_fusion, 0.0, 1.0),
     FIELD("logits_peak_bytes", logits_peak_bytes, 0.0, 32.0),
     FIELD("fused_logits_peak_bytes", fused_logits_peak_bytes, 0.0, 32.0),

@@ -117,7 +117,7 @@ static double
 repeated_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const bool repeats =
-        slice->attention == SL_ATTENTION_UNFUSED ? slice->eager : slice->software->repeats_keys;
+        slice->attention == SL_ATTENTION_UNFUSED ? slice->eager : slice->software->repeats_keys > 0.0;
 
     if (!repeats || op->shares_input || op->kv_heads >= op->heads)
         return 0.0;
@@ -136,7 +136,8 @@ is_laid_anew(const sl_slice *slice, const sl_operator *op)
                        slice->attention == SL_ATTENTION_FLASH3;
     const bool exchanged = slice->context > 1.0 && slice->context_kind == SL_CONTEXT_EXCHANGE;
 
-    if (slice->eager && op->relaid && slice->attention != SL_ATTENTION_UNFUSED)
+    if (slice->eager && op->relaid && slice->attention != SL_ATTENTION_UNFUSED &&
+        slice->software->relays_outputs > 0.0)
         return true;
     return flash && slice->software->sequence_first && slice->sequences > 1.0 &&
            slice->operand_bytes <= 0.0 && !exchanged;

@@ -211,6 +211,8 @@ an_output_by_heads_is_copied_for_its_product(void)
     q.workload.activations = SL_ACTIVATIONS_EAGER;
     const double eager = eager_block_bytes(&q);
     q.model = sl_fixture_model(&spec);
+    sl_expect_near(eager_block_bytes(&q), eager, 1e-9, "flash-attn's lie by positions");
+    software.relays_outputs = 1.0;
     sl_expect_near(eager_block_bytes(&q) - eager, 2.0 * HIDDEN, 1e-9, "once more");
     q.workload.activations = SL_ACTIVATIONS_FUSED;
     sl_expect_near(eager_block_bytes(&q), fused, 1e-9, "not by fused code");
@@ -241,9 +243,9 @@ repeated_keys_are_kept_as_they_were_repeated(void)
     const double grouped = eager_block_bytes(&q);
     const double more = 2.0 * 2.0 * (HEADS - 8.0) * HEAD_DIM;
 
-    software.repeats_keys = true;
+    software.repeats_keys = 1.0;
     sl_expect_near(eager_block_bytes(&q) - grouped, more, 1e-9, "keys and values");
-    software.repeats_keys = false;
+    software.repeats_keys = 0.0;
     q.workload.attention = SL_ATTENTION_UNFUSED;
     q.workload.activations = SL_ACTIVATIONS_FUSED;
     const double fused = eager_block_bytes(&q);
