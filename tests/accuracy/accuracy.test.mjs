@@ -104,7 +104,7 @@ test('the validation data score as our copy of their facts', { skip: noValidatio
             assert.deepEqual(source, ours[section][key], key);
 });
 
-test('no plan that ran out of memory is surely called to fit', async () => {
+test('no plan that ran out of memory and is wholly told is surely called to fit', async () => {
     const [, memory] = sections;
     const failed = (await rowsIn(here('data'), memory))
         .filter(({ metric, completeness }) => metric === 'oom' && completeness.startsWith('full'));

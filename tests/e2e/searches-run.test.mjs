@@ -90,7 +90,9 @@ const cancelled = () => metric('shardline_searches_ended_total{state="cancelled"
 async function idle(context) {
     const started = performance.now();
     await eventually(async () => await running() === 0, 'the crew is idle');
-    context?.diagnostic(`idle after ${(performance.now() - started).toFixed(0)} ms`);
+    const elapsed = performance.now() - started;
+    context?.diagnostic(`idle after ${elapsed.toFixed(0)} ms`);
+    assert.ok(elapsed < 5000, `idle after ${elapsed} ms`);
 }
 
 /** Everything of an answer that does not depend on when and from where it was given. */

@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { readFacts } from './csv.mjs';
 
-/** Releases that the server knows, and what each is one of. */
-export const releaseFrameworks = new Map(readFacts(readFileSync(
+const releases = readFacts(readFileSync(
     new URL('../../../server/catalog/data/software.csv', import.meta.url), 'utf8'))
-    .flatMap(({ name, aliases, framework }) => `${name}|${aliases}`.split('|')
-        .filter((release) => release !== '').map((release) => [release, framework])));
+    .flatMap((facts) => `${facts.name}|${facts.aliases}`.split('|')
+        .filter((release) => release !== '').map((release) => [release, facts]));
+
+/** Releases that the server knows, and what each is one of. */
+export const releaseFrameworks = new Map(releases.map(([release, { framework }]) => [release, framework]));
+
+/** Those whose own loss is one in chunks. */
+export const chunkedReleases = new Set(releases.filter(([, facts]) => facts.loss_chunked === '1')
+    .map(([release]) => release));
 
 const NEIGHBOUR_YEARS = 1;
 

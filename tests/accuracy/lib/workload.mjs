@@ -1,6 +1,6 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
 import { inWordsOf } from './model.mjs';
-import { knownRelease, releaseFrameworks, titanRelease } from './releases.mjs';
+import { chunkedReleases, knownRelease, releaseFrameworks, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs, tokenDrop, truth } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -137,7 +137,7 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
-/** torchtitan's own loss is the profile's, unless it alone was compiled; since May 2026 that is one in chunks. */
+/** torchtitan's own loss is the profile's, unless it alone was compiled, or that is one in chunks. */
 function lossOf(row, release) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
         ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, `${row.framework}, ${row.model}`);
@@ -145,7 +145,7 @@ function lossOf(row, release) {
         return loss;
     if (row.compile === 'loss')
         return 'fused';
-    return loss === 'eager' && release !== 'torchtitan-2026-05' ? undefined : loss;
+    return loss === 'eager' && !chunkedReleases.has(release) ? undefined : loss;
 }
 
 const adapterMethods = [

@@ -301,6 +301,22 @@ a_release_that_fixes_a_choice_leaves_no_other(void)
     CU_ASSERT_TRUE(e->workload.dropout);
 }
 
+/* TransformerEngine's on Blackwell, which has laws of both and version 3 of neither. */
+static void
+an_open_kernel_of_megatron_is_cudnn_where_version_3_is_not(void)
+{
+    sl_question q = gpt_question(1);
+    sl_attention_laws(*const laws)[SL_ATTENTION_WIDTHS_MAX] = cluster.accelerator.attention;
+
+    laws[SL_ATTENTION_CUDNN][0] = laws[SL_ATTENTION_FLASH2][0];
+    q.unknown = SL_UNKNOWN_ATTENTION;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->evaluated, 1);
+    CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_CUDNN);
+    laws[SL_ATTENTION_FLASH3][0] = laws[SL_ATTENTION_FLASH2][0];
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 3);
+}
+
 static void
 open_software_asks_every_profile(void)
 {
@@ -580,6 +596,7 @@ static const sl_case cases[] = {
     SL_CASE(traffic_that_nothing_hides_widens_the_interval),
     SL_CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
     SL_CASE(a_release_that_fixes_a_choice_leaves_no_other),
+    SL_CASE(an_open_kernel_of_megatron_is_cudnn_where_version_3_is_not),
     SL_CASE(open_software_asks_every_profile),
     SL_CASE(the_newest_of_equal_releases_answers),
     SL_CASE(no_legal_combination_is_said),
