@@ -274,8 +274,9 @@ typedef struct sl_software {
     sl_norm_keeps norm_keeps;
     bool gradients_stay; /* set to zero after a step, not to none: PyTorch's way before 2.0 */
     sl_root_keeps root_keeps;
+    bool calls_flash_attn; /* asked for by name; else all attention is SDPA's */
     /* 1: what attention gives by heads is laid anew for its product, as SDPA gives it where queries
-     * are joined of parts; 0 with flash-attn's kernels. */
+     * are joined of parts; 0: it is there by positions, as flash-attn gives it. */
     double relays_outputs;
     double repeats_keys; /* grouped keys and values, for a fused attention, to as many as queries */
     bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */

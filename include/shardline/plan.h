@@ -405,9 +405,13 @@ bool sl_recompute_matters(const sl_workload *workload);
 bool sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
                            sl_precision precision);
 
-/** Whether TransformerEngine and PyTorch since 2.9 (sdp_utils.cpp, check_prefer_cudnn_attention) take
+/** Whether TransformerEngine, and PyTorch since 2.9 (sdp_utils.cpp, check_prefer_cudnn_attention) take
  * cuDNN's attention before FlashAttention 2 there: on parts that version 3 was not written for. */
 bool sl_attention_prefers_cudnn(const sl_accelerator *part);
+
+/** Whether that is what the framework's blocks, Megatron's of TransformerEngine, run there unless
+ * something else was chosen. */
+bool sl_attention_is_cudnn(sl_framework framework, const sl_accelerator *part);
 
 /** Micro-batches a replica runs per step: global_batch / (data * micro_batch). Both must divide. */
 uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);

@@ -339,7 +339,8 @@ read_software(sl_row *t)
     s->norm_keeps = read_norm_keeps(t);
     s->gradients_stay = sl_row_flag(t, "gradients_stay");
     s->root_keeps = read_root_keeps(t);
-    s->relays_outputs = sl_row_number(t, "relays_outputs");
+    s->calls_flash_attn = sl_row_flag(t, "calls_flash_attn");
+    s->relays_outputs = 1.0; /* SDPA's way */
     s->repeats_keys = sl_row_number(t, "repeats_keys");
     s->traced_sharding = sl_row_flag(t, "traced_sharding");
     s->exchange_kept = sl_row_flag(t, "exchange_kept");

@@ -278,6 +278,13 @@ describe('a launcher', () => {
         assert.doesNotMatch(notes(megatron(resolved({ workload: { offload: { optimizer: 'cpu', optimizer_fraction: 0.25 } } }))), /memory of/);
     });
 
+    it('Megatron-LM has the backend of attention that its part has the kernel behind', () => {
+        const backendOn = (attention, accelerator) => megatron({ ...resolved({ workload: { attention } }), cluster: { accelerator } }).text.match(/--attention-backend \S+/)?.[0];
+        assert.equal(backendOn('flash3', 'nvidia-h100-sxm5-80gb'), '--attention-backend flash');
+        assert.equal(backendOn('flash3', 'amd-mi300x'), '--attention-backend fused');
+        assert.equal(backendOn('flash2', 'amd-mi300x'), '--attention-backend flash');
+    });
+
     it('nothing is left out in silence', () => {
         const odd = resolved({ workload: { optimizer: 'muon', precision: 'nvfp4', recompute: 'op_sac', offload: { optimizer: 'cpu', parameters: 'none', activations: 'cpu' } } });
         for (const write of [megatron, deepspeed, torchtitan, accelerate]) {

@@ -42,6 +42,24 @@ sl_profile_own(sl_estimate_request *request)
     return request->own_software;
 }
 
+void
+sl_profile_name_kernel(sl_estimate_request *request, uint32_t attention_word)
+{
+    const bool named = attention_word == SL_ATTENTION_FLASH1 ||
+                       attention_word == SL_ATTENTION_FLASH2 ||
+                       attention_word == SL_ATTENTION_FLASH3;
+
+    if (!named || request->software == NULL)
+        return;
+    sl_software *const own = sl_profile_own(request);
+    for (uint32_t k = 0; k < request->software_count; k++) {
+        if (!own[k].calls_flash_attn)
+            continue;
+        own[k].relays_outputs = 0.0;
+        own[k].repeats_keys = 0.0;
+    }
+}
+
 sl_code
 sl_profile_read(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {

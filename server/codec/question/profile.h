@@ -13,6 +13,10 @@ sl_software *sl_profile_own(sl_estimate_request *request);
 sl_code sl_profile_read(sl_estimate_request *request, sl_errors *warnings,
                         sl_errors *err) SL_MUST_CHECK;
 
+/** What flash-attn's own functions, which some releases call where a kernel is asked for by name, do
+ * otherwise than SDPA. Before sl_profile_read, which may say otherwise again. */
+void sl_profile_name_kernel(sl_estimate_request *request, uint32_t attention_word);
+
 /** "profile": the same figures, as they were used; null without a profile. */
 void sl_profile_write(sl_writer *writer, const sl_software *software);
 

@@ -147,7 +147,7 @@ flash_kernel(const sl_estimate_request *request)
         return (sl_attention_kernel)own;
     if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
         return SL_ATTENTION_FLASH3;
-    if (request->workload.framework == SL_FRAMEWORK_MEGATRON && sl_attention_prefers_cudnn(a))
+    if (sl_attention_is_cudnn(request->workload.framework, a))
         return SL_ATTENTION_CUDNN;
     if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))
         return SL_ATTENTION_FLASH1;

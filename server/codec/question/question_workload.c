@@ -338,6 +338,19 @@ read_accounting(sl_estimate_request *request, sl_errors *err)
     return refused;
 }
 
+static sl_code
+read_attention(sl_estimate_request *request, sl_errors *err)
+{
+    bool said = false;
+    request->attention_word = SL_ATTENTION_UNFUSED;
+    const sl_code code = sl_names_read(&request->workload_object, "attention", &sl_attention_names,
+                                       &request->attention_word, &said, err);
+    if (!said)
+        request->unknown |= SL_UNKNOWN_ATTENTION;
+    sl_profile_name_kernel(request, request->attention_word);
+    return code;
+}
+
 sl_code
 sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalog,
                           sl_errors *warnings, sl_errors *err)
@@ -354,6 +367,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first,
             sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
     sl_keep(&first, read_words(request, catalog, err));
+    sl_keep(&first, read_attention(request, err));
     sl_keep(&first, sl_profile_read(request, warnings, err));
     sl_keep(&first, read_counts(request, err));
     sl_keep(&first, sl_question_read_recompute(request, warnings, err));
@@ -365,12 +379,6 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, sl_question_read_documents(request, warnings, err));
     sl_keep(&first, read_kernels(request, err));
     sl_keep(&first, read_mtp(request, err));
-    bool said = false;
-    request->attention_word = SL_ATTENTION_UNFUSED;
-    sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,
-                                  &request->attention_word, &said, err));
-    if (!said)
-        request->unknown |= SL_UNKNOWN_ATTENTION;
     sl_keep(&first, read_layout(object, &workload->layout, warnings, err));
     sl_keep(&first, read_accounting(request, err));
     if (request->source == SL_MODEL_FROM_LAYERS) /* has neither: nothing is open */

@@ -64,7 +64,7 @@ attention_plausible(const sl_question *question, const sl_software *software,
     if (software->attention >= 0 &&
         sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
         return kernel == (sl_attention_kernel)software->attention;
-    if (question->workload.framework == SL_FRAMEWORK_MEGATRON && sl_attention_prefers_cudnn(part) &&
+    if (sl_attention_is_cudnn(question->workload.framework, part) &&
         sl_attention_possible(part, SL_ATTENTION_CUDNN, precision))
         return kernel == SL_ATTENTION_CUDNN;
     for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)

@@ -80,6 +80,12 @@ sl_attention_prefers_cudnn(const sl_accelerator *part)
            part->attention[SL_ATTENTION_CUDNN][0].head_dim != 0;
 }
 
+bool
+sl_attention_is_cudnn(sl_framework framework, const sl_accelerator *part)
+{
+    return framework == SL_FRAMEWORK_MEGATRON && sl_attention_prefers_cudnn(part);
+}
+
 sl_gradient_sync
 sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan)
 {

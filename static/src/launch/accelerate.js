@@ -25,9 +25,9 @@ export function accelerate(resolved) {
     ];
     const notes = [
         ...leftOut(resolved, KNOWS),
-        (stage === 1 || (second && stage < 2)) && `Left out: ZeRO stage ${stage}, which FSDP does not have; written as the nearest that it has.`,
+        (stage === 1 || (second && stage < 2)) && "no_stage",
         group && group < parallelism.data && `Left out: shards over groups of ${group}, not over all ${parallelism.data} replicas.`,
-        `Batch sizes and accumulation are set by your script: ${workload.micro_batch_size} per device, ${workload.gradient_accumulation} accumulated. machine_rank differs on each node.`,
+        `Batch sizes and accumulation are set by your script: ${workload.micro_batch_size} per device, ${workload.gradient_accumulation} accumulated.`, "ranks_differ",
     ].filter(Boolean);
     return { text: `${lines.join("\n")}\n`, notes };
 }

@@ -1,10 +1,12 @@
 /** Flags of Megatron-LM. Names: published copies of megatron/training/arguments.py of NVIDIA/Megatron-LM, of no one release. */
 import { leftOut, recomputeWord } from "./written.js";
 
-/** @type {Record<string, string>} */
-const BACKENDS = { unfused: "unfused", flash2: "flash", flash3: "flash", flash1: "flash", cudnn: "fused" };
-/** @type {Record<string, string>} */
-const CONTEXT_KINDS = { p2p: "p2p", a2a: "a2a", allgather: "all_gather" };
+/**
+ * Unfused and flash as they are, but for versions; cuDNN's are the fused ones, and on AMD AITER's, flash3 there.
+ *
+ * @param {string | null} kernel @param {string | null} part
+ */
+const backendOf = (kernel, part) => kernel === "cudnn" || kernel === "flash3" && part?.startsWith("amd-") ? "fused" : kernel?.replace(/\d/, "");
 
 /** @type {import("./written.js").Knows} */
 const KNOWS = { name: "Megatron-LM", frameworks: ["megatron"], precisions: ["bf16", "fp16", "fp32", "fp8"],
@@ -31,7 +33,7 @@ function cut(parallelism) {
     return [
         `--tensor-model-parallel-size ${tensor}`, `--pipeline-model-parallel-size ${pipeline}`,
         chunks > 1 && `--num-virtual-stages-per-pipeline-rank ${chunks}`,
-        ...(context > 1 ? [`--context-parallel-size ${context}`, `--cp-comm-type ${CONTEXT_KINDS[parallelism.context_kind]}`] : []),
+        ...(context > 1 ? [`--context-parallel-size ${context}`, `--cp-comm-type ${parallelism.context_kind.replace("allg", "all_g")}`] : []),
         expert > 1 && `--expert-model-parallel-size ${expert}`,
         parallelism.expert_tensor && `--expert-tensor-parallel-size ${parallelism.expert_tensor}`,
         parallelism.sequence && "--sequence-parallel",
@@ -45,14 +47,15 @@ function cut(parallelism) {
 
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function megatron(resolved) {
-    const { workload, parallelism } = resolved;
+    const { workload, parallelism, cluster } = resolved;
     const { precision } = workload;
+    const backend = backendOf(workload.attention, cluster.accelerator);
     const flags = [
         ...cut(parallelism),
         `--micro-batch-size ${workload.micro_batch_size}`, `--global-batch-size ${workload.global_batch_size}`,
         `--seq-length ${workload.sequence_length}`,
         /32/.test(precision) ? "" : precision === "fp16" ? "--fp16" : "--bf16", precision === "fp8" && "--fp8-format hybrid",
-        BACKENDS[workload.attention] && `--attention-backend ${BACKENDS[workload.attention]}`,
+        backend && `--attention-backend ${backend}`,
         ...recomputed(workload.recompute),
         ...offloaded(workload.offload),
     ].filter(Boolean);

@@ -33,6 +33,7 @@ const profiles = [
     [/^nanotron\b/i, 'nanotron-2024'],
     // PEFT's guides run its examples/sft, whose launch commands set use_reentrant; so does Trainer by itself.
     [trainers, 'transformers-fsdp1-4.x'],
+    [/^modalities\b/i, 'modalities-2025'],
     [/^(?!torchtitan).*\bFSDP2\)?$/, 'pytorch-fsdp2-2.x'],
     [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'megatron-core-0.15'],
 ];
@@ -419,9 +420,6 @@ function profileOf(row) {
         gradient_accumulation_fusion: /\bweight gradients not fused\b/.test(row.notes) ? 0 : undefined,
         // --cross-entropy-fusion-impl te: in place of the logits.
         fused_logits_peak_bytes: /\bTE fused\b/.test(row.ce_impl) ? 2 : undefined,
-        // Modalities' gpt2_model.py: flash-attn takes keys as they are and gives outputs by positions.
-        ...(/^Modalities\b/i.test(row.framework)
-            ? { flash2: { relays_outputs: 0 }, sdpa: { repeats_keys: 1 } }[attentionOf(row)] : {}),
     });
     return Object.keys(figures).length > 0 ? figures : undefined;
 }

@@ -347,7 +347,7 @@ profiles_of_a_framework_stand_together(void)
     sl_expect_text(first[0].name, "megatron-lm-2021", "oldest");
     CU_ASSERT_TRUE(sl_catalog_software(catalog, "ddp", &count) != NULL && count == 3);
     CU_ASSERT_TRUE(sl_catalog_open_software(catalog, "ddp", &count) != NULL && count == 1);
-    CU_ASSERT_TRUE(sl_catalog_software(catalog, "fsdp2", &count) != NULL && count == 8);
+    CU_ASSERT_TRUE(sl_catalog_software(catalog, "fsdp2", &count) != NULL && count == 9);
     CU_ASSERT_PTR_NULL(sl_catalog_software(catalog, "dp", &count));
     CU_ASSERT_EQUAL(count, 0);
     const sl_software *const named = sl_catalog_software(catalog, "deepspeed", &count);

@@ -304,6 +304,33 @@ words_for_attention_mean_what_the_part_runs(void)
     clear(&r);
 }
 
+/* flash-attn takes grouped keys as they are and gives outputs by positions, where code calls it. */
+static void
+kernels_by_name_are_a_package_where_code_calls_it(void)
+{
+    static const struct {
+        const char *workload;
+        double relays, repeats;
+    } cases[] = {
+        {"\"software\":\"modalities-2025\",\"attention\":\"flash2\"", 0.0, 0.0},
+        {"\"software\":\"modalities-2025\",\"attention\":\"sdpa\"", 1.0, 1.0},
+        {"\"software\":\"modalities-2025\",\"attention\":\"flash2\",\"profile\":{\"relays_"
+         "outputs\":1}",
+         1.0, 0.0},
+        {"\"software\":\"torchtitan-2025-04\",\"attention\":\"flash2\"", 1.0, 1.0}, /* SDPA's */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reading r;
+        read_workload(&r, cases[i].workload);
+        CU_ASSERT_EQUAL(r.code, SL_OK);
+        sl_expect_near(r.request.software->relays_outputs, cases[i].relays, 1e-12,
+                       cases[i].workload);
+        sl_expect_near(r.request.software->repeats_keys, cases[i].repeats, 1e-12,
+                       cases[i].workload);
+        clear(&r);
+    }
+}
+
 static void
 accumulation_gives_the_micro_batch(void)
 {
@@ -318,10 +345,12 @@ accumulation_gives_the_micro_batch(void)
     sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "2", "the legal one");
     clear(&r);
     read_workload(&r, "\"gradient_accumulation\":3");
-    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4", "divisors");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4",
+                   "divisors");
     clear(&r);
     read_workload(&r, "\"gradient_accumulation\":9");
-    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4", "divisors");
+    sl_expect_text(fault_at(&r.err, "/workload/gradient_accumulation")->hint, "1, 2, 4",
+                   "divisors");
     clear(&r);
 }
 
@@ -424,6 +453,7 @@ main(int argc, char **argv)
         SL_CASE(unknown_fields_are_errors_or_warnings_as_the_request_says),
         SL_CASE(software_decides_its_framework),
         SL_CASE(words_for_attention_mean_what_the_part_runs),
+        SL_CASE(kernels_by_name_are_a_package_where_code_calls_it),
         SL_CASE(accumulation_gives_the_micro_batch),
         SL_CASE(a_bare_number_of_parameters_needs_an_accounting_and_nothing_else),
         SL_CASE(an_accounting_holds_for_every_kind_of_work_and_framework),
