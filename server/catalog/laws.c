@@ -31,16 +31,16 @@ forget_table(sl_gemm_law *law)
     law->hot_ratio = 0;
 }
 
-/* A part whose best product is a smaller share of its datasheet than the law's part gets that
- * smaller share in low precision and in attention as well. */
+/* A part whose best product is another share of its datasheet than the law's part has that other
+ * share in low precision and in attention as well: cards that multiply at half rate with fp32 sums
+ * reach all of it, where the law's, at full rate, meets its power limit. */
 static double
 share_of_best(const sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
 {
     if (achieved_flops_per_s <= 0)
         return 1;
-    const double share = achieved_flops_per_s / sl_kernel_half_peak(a) /
-                         (law->gemm.peak_flops_per_s / sl_kernel_half_peak(law));
-    return share < 1 ? share : 1;
+    return achieved_flops_per_s / sl_kernel_half_peak(a) /
+           (law->gemm.peak_flops_per_s / sl_kernel_half_peak(law));
 }
 
 static void

@@ -301,8 +301,8 @@ test('a release that is not known runs as its neighbour within a year', () => {
     for (const [said, known] of [['nemo-24.07', 'nemo-24.07'], ['nemo-24.10', 'nemo-24.09'],
         ['mbridge-26.10', 'mbridge-26.08'], ['mbridge-25.10', 'mbridge-25.09'],
         ['torchtitan-2025-07', 'torchtitan-2025-06'], ['torchtitan-2024-05', 'torchtitan-2024-12'],
-        ['torchtitan-2026-07', 'torchtitan-2026-05'], ['torchtitan-2026-04', 'torchtitan-2025-10'], ['megatron-lm-2023', 'megatron-lm-2022'],
-        ['megatron-lm-2024', undefined], ['a-tool-1.0', undefined], ['', undefined]])
+        ['torchtitan-2026-07', 'torchtitan-2026-05'], ['torchtitan-2026-04', 'torchtitan-2025-10'], ['megatron-lm-2023-09', 'megatron-lm-2023'],
+        ['megatron-lm-2024', 'megatron-lm-2023'], ['megatron-lm-2025', undefined], ['a-tool-1.0', undefined], ['', undefined]])
         assert.equal(knownRelease(said), known, said);
     const nemo = { ...bridge, framework: 'NeMo Framework / Megatron-Core' };
     assert.equal(request({ ...nemo, software: 'nemo-24.10' }).workload.software, 'nemo-24.09');

@@ -19,8 +19,9 @@ static const double split_logit_bytes = 16.0;
  * forward ends. Our own runs show 8.1 and 4 with tensor 2, 10.0 and 6.0 with tensor 8. */
 static const double split_compiled_forward_bytes = 10.0;
 static const double split_compiled_logit_bytes = 6.0;
-/* Megatron's, which is not fused with it: logits in 16 bits, and their softmax in fp32 in place
- * of what it is made of (core/tensor_parallel/cross_entropy.py). */
+/* Megatron Core's, which is not fused with it: logits in 16 bits, and their softmax in fp32 in place
+ * of what it is made of (core/tensor_parallel/cross_entropy.py). Before it a copy less the maximum
+ * stood beside what it was made of. */
 static const double vocabulary_logit_bytes = 6.0;
 /* Eager without fp32, by code that holds on: logits, log-softmax and the gradients of both. */
 static const double half_logit_bytes = 8.0;
@@ -74,8 +75,8 @@ loss_of(const sl_memory_case *c)
         return composed(c, split_logit_bytes, 1.0);
     case SL_ENTROPY_SPLIT_COMPILED:
         return (at_loss){split_compiled_forward_bytes, split_compiled_logit_bytes};
-    case SL_ENTROPY_VOCABULARY:
-        return even(vocabulary_logit_bytes);
+    case SL_ENTROPY_VOCABULARY: /* which is the release's own, if that is not fused */
+        return c->software->loss_fused ? even(vocabulary_logit_bytes) : own_loss(c);
     case SL_ENTROPY_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
         return even(0.0);
     default:

@@ -90,6 +90,10 @@ function compileOf(row) {
     return /\beager\b/.test(row.notes) ? '0' : '';
 }
 
+/** A loss that is not the release's own, where the notes have one: Liger's takes the head with it, in chunks. */
+const lossOf = ({ notes }) => /\bliger\b|\bfused linear cross-entropy\b/i.test(notes) ? 'Liger'
+    : /\bfused cross-entropy\b/.test(notes) ? 'fused' : '';
+
 function mixtureOf(row, known) {
     if (row.experts === '')
         return { ffn: row.ffn_hidden };
@@ -138,7 +142,7 @@ const wordsOf = ({ source, notes }) => [tokenDrop, /(?<=^|, )no_sync(?=$|,)/,
     /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/,
     /CUDA graph of the full iteration/, /\bmoe_a2a_overlap\b/, /\ba2a context parallelism\b/, /\btransposes not cached\b/,
     /\bSwiGLU inputs kept in fp8\b/, /\bfp8 attention\b/,
-    /\bFP8 primary weights\b/, /\bbf16 moments\b/, /\blayout E[^\s:,;]*/, /\bresid(?:ual|_pdrop)\b[^,;]* 0\.\d+/, /\bno mtp\b/]
+    /\bFP8 primary weights\b/, /\bbf16 moments\b/, /\bbf16 main gradients\b/, /\blayout E[^\s:,;]*/, /\bresid(?:ual|_pdrop)\b[^,;]* 0\.\d+/, /\bno mtp\b/]
     .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 
@@ -177,6 +181,7 @@ export function throughputRow(raw) {
         base_quant: row.task === 'lora' ? baseOf(row) : precision,
         attention: attentionOf(row),
         compile: compileOf(row),
+        ce_impl: lossOf(row),
         peft: row.task === 'lora' ? loraOf(row) : '',
         lora_rank: /\blora_rank=(\d+)/.exec(row.flags)?.[1],
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')

@@ -28,6 +28,7 @@ const profiles = [
     [/megatron-bridge/i, 'mbridge-26.04'],
     [/^megatron-deepspeed\b/i, 'megatron-deepspeed-2023'],
     [/^nemo (framework|launcher|megatron)\b/i, 'nemo-24.07'],
+    [/^megatron-lm\b.*\blegacy\b/i, 'megatron-lm-2023'],
     [/\bautomodel\b/i, 'automodel-2025'],
     [/foundry|composer/i, 'llm-foundry-torch2.1'],
     [/^nanotron\b/i, 'nanotron-2024'],
@@ -85,8 +86,8 @@ const attentions = [
 ];
 
 const losses = [
-    [/CCE|tiled loss/, 'cut'],
-    [/chunked(?!\/)|liger/i, 'chunked'],
+    [/CCE|tiled loss|\b[Ll]iger\b/, 'cut'],
+    [/chunked(?!\/)/i, 'chunked'],
     [/compiled/i, 'fused'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
@@ -232,12 +233,17 @@ function summedOf({ precision_layout: text }) {
 }
 
 function layoutOf(row) {
-    if (row.peft !== '' && gathersWide(row))
+    if (row.peft !== '' && (gathersWide(row) || /\bfp32 base\b/.test(row.precision_layout)))
         return { parameter_bytes: 4 };
     const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
     const bytes = firstMatch(lists, row.precision_layout) ?? (row.peft === '' ? summedOf(row) : undefined);
-    if (bytes === undefined)
-        return /\bbf16 moments\b/.test(row.notes) ? { optimizer_bytes: 4 } : undefined;
+    if (bytes === undefined) {
+        const narrow = known({
+            gradient_bytes: /\bbf16 main gradients\b/.test(row.notes) ? 2 : undefined,
+            optimizer_bytes: /\bbf16 moments\b/.test(row.notes) ? 4 : undefined,
+        });
+        return Object.keys(narrow).length > 0 ? narrow : undefined;
+    }
     const [parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes] = bytes;
     return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes };
 }
@@ -344,12 +350,15 @@ function datedOf(framework) {
     return month && knownRelease(`${/nemo/i.test(family) ? 'nemo' : 'mbridge'}-${month}`);
 }
 
+const isReleaseOf = (row, named) => named !== undefined && releaseFrameworks.get(named) === frameworkOf(row);
+
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {
     // Beside DeepSpeed's own stages Megatron-DeepSpeed is no release of it.
-    const own = [datedOf(row.framework), firstMatch(profiles, row.framework)]
-        .find((named) => releaseFrameworks.get(named) === frameworkOf(row) && named !== undefined);
-    return row.software || release || own || early(row);
+    const own = [datedOf(row.framework), firstMatch(profiles, row.framework)].find((named) => isReleaseOf(row, named));
+    const named = knownRelease(row.software);
+    return named !== undefined && (frameworkOf(row) === undefined || isReleaseOf(row, named)) ? named
+        : release || own || early(row);
 }
 
 export const interleaved = /^interleaved([ _-]?1f1b)?$|^1f1b[ -]interleaved$/i;

@@ -341,7 +341,7 @@ profiles_of_a_framework_stand_together(void)
 {
     uint32_t count = 0;
     const sl_software *const first = sl_catalog_software(catalog, "megatron", &count);
-    CU_ASSERT_EQUAL_FATAL(count, 8);
+    CU_ASSERT_EQUAL_FATAL(count, 9);
     for (uint32_t i = 0; i < count; i++)
         sl_expect_text(first[i].framework, "megatron", first[i].name);
     sl_expect_text(first[0].name, "megatron-lm-2021", "oldest");
