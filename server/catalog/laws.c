@@ -79,8 +79,8 @@ scale_attention(sl_accelerator *a, const sl_accelerator *law, const sl_law_names
     const double rate = sl_kernel_half_peak(a);
     if (rate <= 0)
         return;
-    const double ratio = rate / sl_kernel_half_peak(law) *
-                         share_of_best(a, law, names->achieved_flops_per_s);
+    const double ratio =
+        rate / sl_kernel_half_peak(law) * share_of_best(a, law, names->achieved_flops_per_s);
     for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++) {
         if (!sl_catalog_lists(names->attention_kernels, sl_catalog_kernels[kernel]))
             continue;

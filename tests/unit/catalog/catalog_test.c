@@ -149,6 +149,21 @@ a_measured_ceiling_bounds_products_and_attention(void)
         "attention");
 }
 
+/* GeForce multiplies at half rate with fp32 sums, and then reaches all of it. */
+static void
+a_part_that_reaches_more_of_its_datasheet_has_more_of_all(void)
+{
+    const sl_accelerator *const rtx = accelerator("nvidia-rtx-5090");
+    const sl_accelerator *const l40s = accelerator("nvidia-l40s");
+    const double ratio = 237 / 230.9;
+
+    sl_expect_near(rtx->gemm.peak_flops_per_s, 237e12, 1e-12, "products");
+    sl_expect_near(rtx->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s,
+                   l40s->attention[SL_ATTENTION_FLASH2][1].forward.peak_flops_per_s * ratio, 1e-9,
+                   "attention");
+    sl_expect_near(rtx->sustained_ratio, 1.0, 1e-12, "measured while it was hot");
+}
+
 static void
 a_part_without_a_16_bit_rate_has_no_law(void)
 {
@@ -458,6 +473,7 @@ main(int argc, char **argv)
         SL_CASE(a_part_of_another_speed_scales_the_law_by_its_datasheet),
         SL_CASE(the_same_die_with_other_memory_is_called_scaled),
         SL_CASE(a_measured_ceiling_bounds_products_and_attention),
+        SL_CASE(a_part_that_reaches_more_of_its_datasheet_has_more_of_all),
         SL_CASE(a_part_without_a_16_bit_rate_has_no_law),
         SL_CASE(memory_nobody_printed_is_the_nominal_size_and_one_percent_is_kept),
         SL_CASE(workspaces_of_products_go_by_architecture),

@@ -56,7 +56,8 @@ a_loss_in_chunks_frees_the_logits(void)
     CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
 }
 
-/* Vocabulary-parallel cross-entropy of Megatron, unfused: 16-bit logits and their softmax. */
+/* Vocabulary-parallel cross-entropy of Megatron, unfused: 16-bit logits and their softmax, or the
+ * release's own, where that is not fused. */
 static void
 megatron_has_a_parallel_loss_of_its_own(void)
 {
@@ -64,8 +65,14 @@ megatron_has_a_parallel_loss_of_its_own(void)
 
     q.workload.sequence_length = 32768;
     q.workload.loss = SL_LOSS_PARALLEL;
+    software.logits_peak_bytes = 2.0;
+    software.loss_fused = true;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 32768.0 * ROWS, 1e-12,
                    "2 + 4 bytes a logit");
+    software.logits_peak_bytes = 10.0;
+    software.loss_fused = false;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 10.0 * 32768.0 * ROWS, 1e-12,
+                   "those less their maximum beside what they are made of");
 }
 
 /* What compile fuses is a fact of the release; a loss that was asked for stays. */
