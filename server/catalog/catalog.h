@@ -63,7 +63,8 @@ typedef struct sl_node_type {
     bool reference; /* assumed for its accelerator when nobody says which node */
     uint32_t scale_up_domain;
     double scale_up_pair_bytes_per_s; /* 0: as the part is joined by itself */
-    uint32_t nic_count;               /* of the accelerator fabric; 0 = not known */
+    double power_limit_w; /* of each accelerator in it; 0: as the part may have by itself */
+    uint32_t nic_count;   /* of the accelerator fabric; 0 = not known */
     double nic_bytes_per_s;
     const char *nic_kind;
     bool amd_host;

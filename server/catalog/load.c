@@ -186,6 +186,7 @@ sl_read_node(sl_row *t)
         .reference = sl_row_whole32(t, "reference") == 1,
         .scale_up_domain = sl_row_whole32(t, "scale_up_domain"),
         .scale_up_pair_bytes_per_s = sl_row_number(t, "scale_up_pair_bytes_per_s"),
+        .power_limit_w = sl_row_number(t, "power_limit_w"),
         .nic_count = sl_row_whole32(t, "nic_count"),
         .nic_bytes_per_s = sl_row_number(t, "nic_bytes_per_s"),
         .nic_kind = sl_row_text(t, "nic_kind"),

@@ -193,6 +193,7 @@ sl_node_type_write(sl_writer *writer, const sl_catalog *catalog, const sl_node_t
     sl_put_text(writer, "accelerator", type->accelerator == NULL ? NULL : type->accelerator->id);
     sl_put_uint(writer, "accelerators_per_node", type->accelerators);
     sl_put_known_double(writer, "scale_up_pair_bytes_per_s", type->scale_up_pair_bytes_per_s);
+    sl_put_known_double(writer, "power_limit_w", type->power_limit_w);
     sl_put_uint(writer, "scale_up_domain", type->scale_up_domain);
     if (type->nic_count > 0) {
         sl_write_key(writer, "nics");

@@ -273,6 +273,13 @@ resolve_fabric(const sl_pool *pool, const sl_catalog *catalog, const sl_node_typ
                      found->congestion_ratio, found->low_ratio, found->high_ratio);
 }
 
+/* As many as the board has: then it is that board, and not a part of it. */
+static bool
+is_whole(const sl_node_type *board, const sl_cluster *cluster)
+{
+    return board != NULL && cluster->accelerators_per_node == board->accelerators;
+}
+
 static void
 resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
                const sl_node_type *board, sl_cluster *out)
@@ -280,6 +287,8 @@ resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type
     sl_accelerator *const a = &out->accelerator;
     if (node != NULL && node->scale_up_domain > 0)
         a->scale_up_domain = node->scale_up_domain;
+    else if (is_whole(board, out) && board->scale_up_domain > a->scale_up_domain)
+        a->scale_up_domain = board->scale_up_domain; /* GH200 has links on boards of four alone */
     a->scale_up_domain =
         sl_pool_usual_domain(reference, out->accelerators_per_node, a->scale_up_domain);
     if (pool->scale_up_domain > 0)
@@ -349,15 +358,34 @@ resolve_overrides(const sl_pool *pool, sl_accelerator *a)
         sl_accelerator_set_attention_ratio(a, pool->attention_ratio);
 }
 
-/* Below half of its power a part is no longer where clock and voltage go together. */
+static void
+limit_power(double watts, const char *who, sl_notes *notes, sl_accelerator *a)
+{
+    sl_accelerator_set_power(a, watts);
+    sl_notes_add(
+        notes, "power_limited", true,
+        "at %.0f of %.0f W%s the clock is held %.0f %% lower: dynamic power is taken to go "
+        "with its cube, 0.3 of the board's power with nothing",
+        a->power_limit_w, a->power_w, who, 100.0 * (1.0 - a->limited_clock_ratio));
+}
+
+/* Below half of its power a part is no longer where clock and voltage go together. Some boards give
+ * each of theirs less than the part may have by itself. */
 static sl_code
-resolve_power(const sl_pool *pool, const sl_node *where, sl_notes *notes, sl_accelerator *a,
-              sl_errors *err)
+resolve_power(const sl_pool *pool, const sl_node *where, const sl_node_type *board, sl_notes *notes,
+              sl_cluster *out, sl_errors *err)
 {
     const double least = 0.5;
+    sl_accelerator *const a = &out->accelerator;
     sl_node overrides;
-    if (pool->power_limit_w <= 0)
+    if (pool->power_limit_w <= 0) {
+        char who[80];
+        if (is_whole(board, out) && board->power_limit_w > 0 && a->power_w > board->power_limit_w) {
+            (void)sl_text_format(who, sizeof who, ", as %s gives each,", board->id);
+            limit_power(board->power_limit_w, who, notes, a);
+        }
         return SL_OK;
+    }
     if (!sl_node_member(where, "accelerator_overrides", &overrides))
         overrides = *where;
     if (a->power_w <= 0)
@@ -371,11 +399,7 @@ resolve_power(const sl_pool *pool, const sl_node *where, sl_notes *notes, sl_acc
         sl_hint(err, "%.0f to %.0f", least * a->power_w, a->power_w);
         return code;
     }
-    sl_accelerator_set_power(a, pool->power_limit_w);
-    sl_notes_add(notes, "power_limited", true,
-                 "at %.0f of %.0f W the clock is held %.0f %% lower: dynamic power is taken to go "
-                 "with its cube, 0.3 of the board's power with nothing",
-                 a->power_limit_w, a->power_w, 100.0 * (1.0 - a->limited_clock_ratio));
+    limit_power(pool->power_limit_w, "", notes, a);
     return SL_OK;
 }
 
@@ -472,7 +496,7 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
     resolve_fabric(pool, catalog, shape, notes, &cluster);
     cluster.amd_host = shape != NULL && shape->amd_host;
     note_provenance(catalog, &cluster.accelerator, notes);
-    const sl_code power = resolve_power(pool, where, notes, &cluster.accelerator, err);
+    const sl_code power = resolve_power(pool, where, board, notes, &cluster, err);
     if (power != SL_OK)
         return power;
     *out = cluster;

@@ -67,10 +67,6 @@ const boardsOfFour = {
     'nvidia-h200-sxm-141gb': 'hgx-h200-4',
 };
 
-/** Of GH200, which has no links of its own kind by itself, four are such a board wherever they are in one node. */
-const nodeTypeOf = (row, accelerator, perNode) => (accelerator === 'nvidia-gh200-96gb' && perNode === 4 ? 'alps-gh200'
-    : saysFour.test(`${row.source}, ${row.notes}`) ? boardsOfFour[accelerator] : undefined);
-
 /** The devices of the row, or those its degrees multiply out to. */
 export function devicesOf(row) {
     const said = count(row.num_gpus, 1);
@@ -136,7 +132,7 @@ export function clusterOf(row) {
     const accelerator = typeof part === 'function' ? part(gib, pattern.exec(first), devices / perNode) : part;
     return known({
         accelerator,
-        node_type: nodeTypeOf(row, accelerator, perNode),
+        node_type: saysFour.test(`${row.source}, ${row.notes}`) ? boardsOfFour[accelerator] : undefined,
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,
         nics: nicsOf(row.inter_node_link, perNode),

@@ -87,6 +87,32 @@ a_node_type_gives_the_shape_the_network_and_the_price(void)
     clear(&r);
 }
 
+/* Modules by themselves have no links and all their power; four of a board have both shared out. */
+static void
+modules_of_a_whole_board_have_its_links_and_its_power(void)
+{
+    static const struct {
+        const char *cluster;
+        uint32_t domain;
+        double limit_w;
+    } cases[] = {
+        {"{\"accelerator\":\"gh200-96gb\",\"accelerators_per_node\":4}", 4, 660.0},
+        {"{\"accelerator\":\"gh200-96gb\",\"accelerators_per_node\":1}", 1, 0.0},
+        {"{\"node_type\":\"jupiter-booster\"}", 4, 680.0},
+        {"{\"node_type\":\"alps-gh200\",\"accelerator_overrides\":{\"power_limit_w\":900}}", 4,
+         900.0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reading r;
+        read_parts(&r, NULL, NULL, cases[i].cluster, NULL);
+        CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+        CU_ASSERT_EQUAL(r.request.cluster.accelerator.scale_up_domain, cases[i].domain);
+        sl_expect_near(r.request.cluster.accelerator.power_limit_w, cases[i].limit_w, 1e-12,
+                       cases[i].cluster);
+        clear(&r);
+    }
+}
+
 static void
 expect_pair(const char *cluster, double pair_bytes_per_s, const char *note)
 {
@@ -576,6 +602,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(cluster_overrides_reach_the_engine),
         SL_CASE(a_node_type_gives_the_shape_the_network_and_the_price),
+        SL_CASE(modules_of_a_whole_board_have_its_links_and_its_power),
         SL_CASE(boards_without_a_switch_are_known_by_node_and_part),
         SL_CASE(the_kind_of_network_is_the_nearest_that_was_said),
         SL_CASE(unknown_fields_that_are_warnings_stay_so_with_an_inventory),
