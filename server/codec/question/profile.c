@@ -42,6 +42,15 @@ sl_profile_own(sl_estimate_request *request)
     return request->own_software;
 }
 
+static void
+take_package(sl_software *software)
+{
+    if (!software->calls_flash_attn)
+        return;
+    software->relays_outputs = 0.0;
+    software->repeats_keys = 0.0;
+}
+
 void
 sl_profile_name_kernel(sl_estimate_request *request, uint32_t attention_word)
 {
@@ -52,11 +61,12 @@ sl_profile_name_kernel(sl_estimate_request *request, uint32_t attention_word)
     if (!named || request->software == NULL)
         return;
     sl_software *const own = sl_profile_own(request);
-    for (uint32_t k = 0; k < request->software_count; k++) {
-        if (!own[k].calls_flash_attn)
-            continue;
-        own[k].relays_outputs = 0.0;
-        own[k].repeats_keys = 0.0;
+    for (uint32_t k = 0; k < request->software_count; k++)
+        take_package(&own[k]);
+    if (request->sharded != NULL) {
+        request->own_sharded = *request->sharded;
+        take_package(&request->own_sharded);
+        request->sharded = &request->own_sharded;
     }
 }
 
@@ -74,6 +84,7 @@ sl_profile_read(sl_estimate_request *request, sl_errors *warnings, sl_errors *er
         return code;
 
     sl_software *const own = sl_profile_own(request);
+    request->profile_said = true;
     for (uint32_t k = 0; k < request->software_count; k++)
         sl_figures_copy(fields, FIELDS, said, &read, &own[k]);
     return SL_OK;

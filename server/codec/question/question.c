@@ -545,7 +545,7 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
         .software = request->software,
         .software_count = request->software_count,
         /* What a request says of its own release is not said of another. */
-        .sharded = request->software == request->own_software ? NULL : request->sharded,
+        .sharded = request->profile_said ? NULL : request->sharded,
         .workload = request->workload,
         .plan = request->plan,
         .nodes_fixed = request->inventory != NULL,

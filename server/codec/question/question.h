@@ -90,7 +90,9 @@ typedef struct sl_estimate_request {
     sl_cluster pools[SL_POOLS_MAX];
     const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;
+    bool profile_said;          /* figures of the release by the request, which no other's has */
     const sl_software *sharded; /* PyTorch's own, where the framework replicates; else NULL */
+    sl_software own_sharded;    /* ... with what a kernel's name says of it */
     sl_software
         own_software[SL_SOFTWARE_OPEN_MAX]; /* with what the request says of their overlap */
     sl_workload workload;

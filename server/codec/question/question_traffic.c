@@ -115,6 +115,7 @@ read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     if (first != SL_OK || request->software == NULL)
         return first;
     sl_software *const copies = sl_profile_own(request);
+    request->profile_said = true;
     for (uint32_t i = 0; i < request->software_count; i++) {
         sl_software *const own = &copies[i];
         if (reduce_said)

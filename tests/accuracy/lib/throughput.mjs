@@ -71,6 +71,9 @@ function attentionOf(row) {
     // In 8 bits TransformerEngine attends by cuDNN's kernels alone.
     if (/\bfp8 attention\b/.test(row.notes))
         return 'cudnn';
+    // FlashAttention 4 is Blackwell's and, where both were measured, as fast as cuDNN's (attention_laws.csv).
+    if (/\bFA4\b/.test(`${row.flags} ${row.notes}`))
+        return 'cudnn';
     if (used === undefined)
         return row.flash_attention.replace(/^(?:FA-?)?(?=[23]$)/i, 'flash ');
     // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).

@@ -305,13 +305,13 @@ function documentsOf(row) {
 /** Where the row keeps states off the device. */
 export function offloadOf(row) {
     const text = row.cpu_offload;
-    const states = /optimizer|deepspeed|zero|fsdp/i.test(text) && !/fraction 0$/.test(text);
+    const states = /optimizer|\badam\b|deepspeed|zero|fsdp/i.test(text) && !/fraction 0$/.test(text);
     const away = (condition) => (condition ? 'cpu' : undefined);
     const [, fraction] = text.match(/fraction (0?\.\d+)/) ?? [];
     const [, layers] = row.notes.match(/activation CPU offload of (\d+) layers/) ?? [];
     return known({
         optimizer: away(states),
-        parameters: away(/zero-?3|fsdp/i.test(text)),
+        parameters: away(/zero-?3|fsdp|\bparam(eter)?s\b/i.test(text)),
         activations: away(/offload/i.test(row.recompute)
             || /activation (CPU )?offload/i.test(row.notes)),
         activation_layers: layers === undefined ? undefined : Number(layers),
