@@ -320,7 +320,7 @@ typedef struct sl_software {
     double host_operator_s;   /* what the host takes to issue one operator, eager */
     double expert_operator_s; /* ... and one expert's product, which the device waits for */
     double module_operators;  /* so many the hooks around a module take it in a pass, with ZeRO 3 */
-    double unit_operators;    /* ... and around half an adapter, a unit of FSDP of its own */
+    double unit_operators;    /* ... and around a unit of FSDP 1: a block, half an adapter */
     char source[200];
 } sl_software;
 

@@ -113,9 +113,9 @@ test('no plan that ran out of memory and is wholly told is surely called to fit'
     await writeFile(join(only, `${memory.name}.csv`), `${lines.join('\n')}\n`);
     const { code, stdout, stderr } = await harness('--data', only);
     assert.equal(code, 0, stderr);
-    const [, listed] = /^ran out of memory: 24\n(.*)$/m.exec(stdout);
+    const [, listed] = /^ran out of memory: 28\n(.*)$/m.exec(stdout);
     const verdicts = listed.match(/[KP]\d+ [^(]+/g);
-    assert.equal(verdicts.length, 24);
+    assert.equal(verdicts.length, 28);
     for (const verdict of verdicts)
         assert.match(verdict, /does not fit|not surely/);
 });

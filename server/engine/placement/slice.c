@@ -98,10 +98,10 @@ sl_slice_hooked(const sl_software *software, const sl_plan *plan)
     return plan->zero_stage == 3 && software->module_operators > 0.0;
 }
 
-/* A unit of FSDP1 is one flat parameter, which trains or does not: each half of an adapter is one by
- * itself (PEFT utils/other.py, fsdp_auto_wrap_policy). */
+/* A unit of FSDP1 is one flat parameter, which trains or does not: a block is one, and each half of
+ * an adapter by itself (PEFT utils/other.py, fsdp_auto_wrap_policy). */
 static bool
-wraps_adapters(const sl_workload *workload, const sl_plan *plan)
+wraps_units(const sl_workload *workload, const sl_plan *plan)
 {
     return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0 && !workload->compile;
 }
@@ -113,6 +113,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
     assert(plan->tensor >= 1 && plan->context >= 1);
 
     const double sequences = (double)workload->micro_batch;
+    const bool wraps = wraps_units(workload, plan);
     const double sequence =
         (double)workload->sequence_length + sl_adapter_prompt_tokens(&workload->adapter);
 
@@ -159,9 +160,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
                          ? 0.0
                          : software->expert_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
-        .unit_s = wraps_adapters(workload, plan)
-                      ? software->unit_operators * software->host_operator_s
-                      : 0.0,
+        .unit_operators = wraps ? software->unit_operators : 0.0,
+        .unit_s = wraps ? software->unit_operators * software->host_operator_s : 0.0,
         .module_operators = sl_slice_hooked(software, plan) ? software->module_operators : 0.0,
         .recompute = workload->recompute,
         .recompute_modules =

@@ -45,7 +45,9 @@ typedef struct sl_slice {
     bool generated;         /* by a compiler: what reads one value is one kernel */
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s;  /* to issue one operator; 0 where graphs or generated code do */
-    double unit_s;           /* the host's in each pass around half an adapter that FSDP wraps */
+    double unit_operators;   /* that what the host does around a unit of FSDP is as long as, in each
+                                pass: a block, half an adapter */
+    double unit_s;           /* ... in seconds */
     double module_operators; /* that hooks around a module are as long as, in each pass */
     sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */

@@ -429,7 +429,10 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_plan *
         const sl_layer_kind *kind = &model->kinds[k];
 
         p.out = &out[k];
-        out[k] = (sl_kind_price){.output_bytes = hidden_bytes, .input_bytes = input_bytes};
+        out[k] = (sl_kind_price){.output_bytes = hidden_bytes,
+                                 .input_bytes = input_bytes,
+                                 .forward_issued = slice->unit_operators,
+                                 .backward_issued = slice->unit_operators};
         sl_price_memory(slice, kind, &out[k]);
         price_operators(&p, kind, 0, kind->operator_count);
     }

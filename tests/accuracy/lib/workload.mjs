@@ -417,6 +417,8 @@ function globalBatchOf(row) {
     return microBatch * Number(steps) * data;
 }
 
+const hasFusedNorms = (row) => /\bLiger norms\b/.test(row.notes);
+
 /**
  * Figures that a row says in place of the release's: a foreach AdamW makes lists, a fused one none, nor did PyTorch
  * before 2.0 (March 2023).
@@ -429,6 +431,8 @@ function profileOf(row) {
         gradient_accumulation_fusion: /\bweight gradients not fused\b/.test(row.notes) ? 0 : undefined,
         // --cross-entropy-fusion-impl te: in place of the logits.
         fused_logits_peak_bytes: /\bTE fused\b/.test(row.ce_impl) ? 2 : undefined,
+        // Liger's kernels go as those of releases that have fused ones.
+        ...(hasFusedNorms(row) ? { norm_ratio: 0.7, activation_ratio: 0.85, rotary_ratio: 0.85 } : {}),
     });
     return Object.keys(figures).length > 0 ? figures : undefined;
 }
@@ -459,6 +463,7 @@ export function workloadOf(row) {
         recompute: recomputeOf(row, isTitan),
         attention: attentionOf(row),
         loss: lossOf(row, release),
+        activation_profile: hasFusedNorms(row) ? 'fused' : undefined,
         compile: firstMatch(compiled, row.compile),
         dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.0*[1-9]/.test(row.notes) || undefined,
         cuda_graphs: /CUDA graph of the full iteration/i.test(row.notes) ? 'full'
