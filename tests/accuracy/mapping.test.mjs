@@ -192,6 +192,7 @@ test('optimizers, layouts and offload are read from their words', () => {
         optimizer_bytes: 4 });
     assert.deepEqual(workload({ cpu_offload: 'fsdp cpu offload' }).offload,
         { optimizer: 'cpu', parameters: 'cpu' });
+    assert.deepEqual(workload({ cpu_offload: 'on (params, grads, Adam)' }).offload, { optimizer: 'cpu', parameters: 'cpu' });
     assert.equal(workload({ cpu_offload: 'optimizer offload fraction 0' }).offload, undefined);
     assert.deepEqual(workload({ cpu_offload: 'optimizer offload fraction 0.25' }).offload, { optimizer: 'cpu', optimizer_fraction: 0.25 });
 });

@@ -89,3 +89,13 @@ test('a model is built as its name says, and one that is like none of ours is re
         (model) => ask({ model, vocab: '50400' }).model.config.model_type);
     assert.match(requestOf(throughputRow({ ...plain, model: 'Mamba-2.8B', vocab: '50280' })).refusal, /no model like "mamba-2.8b"/);
 });
+
+test('losses, widths and kernels of attention are read from what is noted beside a step', () => {
+    each([['Liger kernels', 'cut'], ['fused linear cross-entropy of Liger', 'cut'], ['cross-entropy of Liger on materialized logits', 'fused'],
+        ['TE fused cross-entropy', 'fused'], ['loss of transformers on whole logits', undefined]], (notes) => ask({ notes }).workload.loss);
+    each([['bf16 moments', { optimizer_bytes: 4 }], ['bf16 moments, bf16 main gradients', { gradient_bytes: 2, optimizer_bytes: 4 }],
+        ['bf16 gradients', undefined]], (notes) => ask({ ...cut, notes }).workload.layout);
+    each([['FA4, eager', 'cudnn'], ['eager', 'flash2']], (notes) => ask({ flash_attention: '2', notes }).workload.attention);
+    const { profile, activation_profile: activations } = ask({ notes: 'Liger norms, rotary' }).workload;
+    assert.deepEqual([profile.norm_ratio, profile.rotary_ratio, activations], [0.7, 0.85, 'fused']);
+});

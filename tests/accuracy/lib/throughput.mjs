@@ -93,9 +93,14 @@ function compileOf(row) {
     return /\beager\b/.test(row.notes) ? '0' : '';
 }
 
-/** A loss that is not the release's own, where the notes have one: Liger's takes the head with it, in chunks. */
-const lossOf = ({ notes }) => /\bliger\b|\bfused linear cross-entropy\b/i.test(notes) ? 'Liger'
-    : /\bfused cross-entropy\b/.test(notes) ? 'fused' : '';
+/** A loss that is not the release's own, where the notes have one. Liger's takes the head with it, unless logits are said to be there. */
+function lossOf({ notes }) {
+    if (/\bfused linear cross-entropy\b/.test(notes))
+        return 'Liger';
+    if (/\blogits materialized\b|\bmaterialized logits\b|\bfused cross-entropy\b/.test(notes))
+        return 'fused';
+    return /\bliger\b/i.test(notes) ? 'Liger' : '';
+}
 
 function mixtureOf(row, known) {
     if (row.experts === '')
