@@ -45,7 +45,7 @@ const finetuners = /torchtune|\bHF\b|peft|unsloth|colossal|lightning|litgpt|llam
 const quantizedPrecisions = [[/nvfp4/i, 'nvfp4'], [/mxfp8/i, 'mxfp8'], [/float8|fp8/i, 'fp8']];
 const precisions = [
     ...quantizedPrecisions,
-    [/bf16 (compute|amp|autocast|mixed)/i, 'bf16'],
+    [/bf16 (compute|amp|autocast|mixed|parameters)/i, 'bf16'],
     [/fp16 (compute|amp|autocast|mixed)/i, 'fp16'],
     [/^tf32/i, 'tf32'],
     [/^fp32/i, 'fp32'],
