@@ -95,7 +95,7 @@ test('losses, widths and kernels of attention are read from what is noted beside
         ['TE fused cross-entropy', 'fused'], ['loss of transformers on whole logits', undefined]], (notes) => ask({ notes }).workload.loss);
     each([['bf16 moments', { optimizer_bytes: 4 }], ['bf16 moments, bf16 main gradients', { gradient_bytes: 2, optimizer_bytes: 4 }],
         ['bf16 gradients', undefined]], (notes) => ask({ ...cut, notes }).workload.layout);
-    each([['FA4, eager', 'cudnn'], ['eager', 'flash2']], (notes) => ask({ flash_attention: '2', notes }).workload.attention);
+    each([['4', 'cudnn'], ['FA-3', 'flash3'], ['2', 'flash2']], (said) => ask({ flash_attention: said }).workload.attention);
     const { profile, activation_profile: activations } = ask({ notes: 'Liger norms, rotary' }).workload;
     assert.deepEqual([profile.norm_ratio, profile.rotary_ratio, activations], [0.7, 0.85, 'fused']);
 });

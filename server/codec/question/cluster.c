@@ -380,7 +380,8 @@ resolve_power(const sl_pool *pool, const sl_node *where, const sl_node_type *boa
     sl_node overrides;
     if (pool->power_limit_w <= 0) {
         char who[80];
-        if (is_whole(board, out) && board->power_limit_w > 0 && a->power_w > board->power_limit_w) {
+        const bool on_board = pool->node_type != NULL || is_whole(board, out);
+        if (on_board && board->power_limit_w > 0 && a->power_w > board->power_limit_w) {
             (void)sl_text_format(who, sizeof who, ", as %s gives each,", board->id);
             limit_power(board->power_limit_w, who, notes, a);
         }

@@ -219,13 +219,13 @@ static const sl_term_info terms[] = {
          "microbatches x microbatch_wait_s: each pass of each layer takes the "
          "longer of what the device computes and sends and host_operator_s x the "
          "operators and collectives that the host issues (of all passes "
-         "microbatch_issued_s), and unit_s around a block that FSDP 1 wraps, none with compile or "
-         "captured graphs; beside it "
+         "microbatch_issued_s; unit_operators of them are around each block that FSDP 1 wraps, and "
+         "around the rest as one), none with compile or captured graphs; beside it "
          "expert_operator_s x products of experts that "
          "are issued one by one after the counts of tokens are known, less the "
          "seconds of the module before: none with compile or a graph of the step; and "
-         "unit_s x halves of adapters that FSDP 1 wraps, in each pass, less the "
-         "seconds of their product",
+         "host_operator_s x unit_operators x halves of adapters that FSDP 1 wraps, in each pass, "
+         "less the seconds of their product",
          "host lane of the software profile; derived, fitted on VIA-Research/vTrain "
          "ground_truth_single.csv"},
     [SL_TERM_TENSOR_COMMUNICATION] = {"tensor_communication", NULL, SL_LIFETIME_NONE,

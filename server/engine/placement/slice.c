@@ -103,7 +103,7 @@ sl_slice_hooked(const sl_software *software, const sl_plan *plan)
 static bool
 wraps_units(const sl_workload *workload, const sl_plan *plan)
 {
-    return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0 && !workload->compile;
+    return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0;
 }
 
 sl_slice
@@ -161,7 +161,6 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
                          : software->expert_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
         .unit_operators = wraps ? software->unit_operators : 0.0,
-        .unit_s = wraps ? software->unit_operators * software->host_operator_s : 0.0,
         .module_operators = sl_slice_hooked(software, plan) ? software->module_operators : 0.0,
         .recompute = workload->recompute,
         .recompute_modules =

@@ -46,8 +46,7 @@ typedef struct sl_slice {
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s;  /* to issue one operator; 0 where graphs or generated code do */
     double unit_operators;   /* that what the host does around a unit of FSDP is as long as, in each
-                                pass: a block, half an adapter */
-    double unit_s;           /* ... in seconds */
+                                pass: a block, half an adapter, all that is in neither */
     double module_operators; /* that hooks around a module are as long as, in each pass */
     sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */

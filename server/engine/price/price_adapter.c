@@ -112,7 +112,7 @@ precision_of(const sl_slice *slice)
 static void
 await_units(const sl_pricing *p, double units, double forward_s, double backward_s)
 {
-    const double host_s = units * p->slice->unit_s;
+    const double host_s = units * p->slice->unit_operators * p->slice->host_operator_s;
 
     p->out->forward_awaited_s += sl_larger(0.0, host_s - forward_s);
     p->out->backward_awaited_s += sl_larger(0.0, host_s - backward_s);
@@ -151,6 +151,6 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         p->out->forward_issued += with.kernels_forward + hooks;
         p->out->backward_issued += with.kernels_backward + hooks;
     }
-    if (slice->unit_s > 0.0)
+    if (slice->unit_operators > 0.0)
         await_units(p, units, p->out->forward_s - forward_s, p->out->backward_s - backward_s);
 }

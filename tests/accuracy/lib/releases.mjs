@@ -13,6 +13,12 @@ export const releaseFrameworks = new Map(releases.map(([release, { framework }])
 export const chunkedReleases = new Set(releases.filter(([, facts]) => facts.loss_chunked === '1')
     .map(([release]) => release));
 
+/** Figures of a release by their columns, as a request's profile has them. */
+export function figuresOf(release, columns) {
+    const facts = new Map(releases).get(release);
+    return Object.fromEntries(columns.map((column) => [column, Number(facts[column])]));
+}
+
 const NEIGHBOUR_YEARS = 1;
 
 /** "nemo-24.09" as its family and its numbers, which then sort as text; years may have two digits. */

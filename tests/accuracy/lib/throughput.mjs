@@ -71,11 +71,8 @@ function attentionOf(row) {
     // In 8 bits TransformerEngine attends by cuDNN's kernels alone.
     if (/\bfp8 attention\b/.test(row.notes))
         return 'cudnn';
-    // FlashAttention 4 is Blackwell's and, where both were measured, as fast as cuDNN's (attention_laws.csv).
-    if (/\bFA4\b/.test(`${row.flags} ${row.notes}`))
-        return 'cudnn';
     if (used === undefined)
-        return row.flash_attention.replace(/^(?:FA-?)?(?=[23]$)/i, 'flash ');
+        return row.flash_attention.replace(/^(?:FA-?)?(?=[234]$)/i, 'flash ');
     // From 2.11 on it takes cuDNN's kernel on Hopper and Blackwell (sdp_utils.cpp, check_prefer_cudnn_attention).
     if (used && /\bH[12]00\b/.test(row.gpu) && /PyTorch 2\.(1[1-9]|[2-9]\d)\b/.test(row.framework))
         return 'cudnn';

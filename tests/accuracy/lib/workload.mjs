@@ -1,6 +1,6 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
 import { inWordsOf } from './model.mjs';
-import { chunkedReleases, knownRelease, releaseFrameworks, titanRelease } from './releases.mjs';
+import { chunkedReleases, figuresOf, knownRelease, releaseFrameworks, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs, tokenDrop, truth } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -75,8 +75,10 @@ const optimizers = [
     [/sgd/i, 'sgd'],
 ];
 
+/** FlashAttention 4 is Blackwell's and, where both were measured, as fast as cuDNN's (attention_laws.csv). */
 const attentions = [
     [/eager|unfused|materialised/i, 'unfused'],
+    [/flash-?(attn|attention)?[- ]?4/i, 'cudnn'],
     [/flash-?(attn|attention)?[- ]?3/i, 'flash3'],
     [/flash-?(attn|attention)?[- ]?2/i, 'flash2'],
     [/sdpa/i, 'sdpa'],
@@ -417,6 +419,8 @@ function globalBatchOf(row) {
     return microBatch * Number(steps) * data;
 }
 
+/** Liger's kernels go as those of a release that has fused ones. */
+const fusedKernels = figuresOf('mbridge-26.04', ['norm_ratio', 'activation_ratio', 'rotary_ratio']);
 const hasFusedNorms = (row) => /\bLiger norms\b/.test(row.notes);
 
 /**
@@ -431,8 +435,7 @@ function profileOf(row) {
         gradient_accumulation_fusion: /\bweight gradients not fused\b/.test(row.notes) ? 0 : undefined,
         // --cross-entropy-fusion-impl te: in place of the logits.
         fused_logits_peak_bytes: /\bTE fused\b/.test(row.ce_impl) ? 2 : undefined,
-        // Liger's kernels go as those of releases that have fused ones.
-        ...(hasFusedNorms(row) ? { norm_ratio: 0.7, activation_ratio: 0.85, rotary_ratio: 0.85 } : {}),
+        ...(hasFusedNorms(row) ? fusedKernels : {}),
     });
     return Object.keys(figures).length > 0 ? figures : undefined;
 }

@@ -99,6 +99,7 @@ modules_of_a_whole_board_have_its_links_and_its_power(void)
         {"{\"accelerator\":\"gh200-96gb\",\"accelerators_per_node\":4}", 4, 660.0},
         {"{\"accelerator\":\"gh200-96gb\",\"accelerators_per_node\":1}", 1, 0.0},
         {"{\"node_type\":\"jupiter-booster\"}", 4, 680.0},
+        {"{\"node_type\":\"jupiter-booster\",\"accelerators_per_node\":2}", 2, 680.0},
         {"{\"node_type\":\"alps-gh200\",\"accelerator_overrides\":{\"power_limit_w\":900}}", 4,
          900.0},
     };
