@@ -29,6 +29,7 @@ typedef struct sl_law_names {
     const char *attention_kernels; /* those the part can run, separated by | */
     const char *collective;
     double achieved_flops_per_s; /* best sustained bf16 product somebody found; 0 = none */
+    const char *achieved_as;     /* ... or that of this part goes with the 16-bit rate; "" = none */
 } sl_law_names;
 
 typedef struct sl_sustained {

@@ -159,6 +159,24 @@ attach_workspaces(const sl_catalog *catalog, sl_accelerator *a)
 }
 
 static sl_code
+attach_best_product(sl_catalog *catalog, uint32_t index, sl_errors *err)
+{
+    const sl_accelerator *const a = &catalog->parts[index].accelerator;
+    sl_law_names *const names = &catalog->laws[index];
+    if (*names->achieved_as == '\0')
+        return SL_OK;
+
+    const sl_part *const part = sl_catalog_part_by_id(catalog, names->achieved_as);
+    const sl_law_names *const from = part != NULL ? &catalog->laws[part - catalog->parts] : NULL;
+    if (from == NULL || *from->achieved_as != '\0' || from->achieved_flops_per_s <= 0)
+        return sl_fail(err, SL_E_INTERNAL, "bad_catalog", "",
+                       "%s: nobody found a best product of \"%s\"", a->id, names->achieved_as);
+    names->achieved_flops_per_s = from->achieved_flops_per_s * sl_kernel_half_peak(a) /
+                                  sl_kernel_half_peak(&part->accelerator);
+    return SL_OK;
+}
+
+static sl_code
 attach_products(sl_catalog *catalog, uint32_t index, sl_errors *err)
 {
     sl_accelerator *const a = &catalog->parts[index].accelerator;
@@ -215,6 +233,11 @@ sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
 {
     assert(catalog != NULL && err != NULL);
 
+    for (uint32_t i = 0; i < catalog->part_count; i++) {
+        const sl_code code = attach_best_product(catalog, i, err);
+        if (code != SL_OK)
+            return code;
+    }
     for (uint32_t i = 0; i < catalog->part_count; i++) {
         const sl_code code = attach_products(catalog, i, err);
         if (code != SL_OK)

@@ -160,6 +160,7 @@ sl_read_part(sl_row *t)
         .attention_kernels = sl_row_text(t, "attention_kernels"),
         .collective = sl_row_text(t, "collective_law"),
         .achieved_flops_per_s = sl_row_number(t, "achieved_flops_per_s"),
+        .achieved_as = sl_row_text(t, "achieved_as"),
     };
     read_names(t, part, index);
 }

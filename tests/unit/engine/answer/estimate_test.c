@@ -270,6 +270,21 @@ traffic_that_nothing_hides_widens_the_interval(void)
 }
 
 static void
+a_host_that_is_waited_for_widens_the_interval(void)
+{
+    sl_question q = gpt_question(1);
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double narrow = e->step_high_s / e->step_low_s;
+
+    CU_ASSERT_FALSE(sl_fixture_has_note(e, "host_speed_assumed"));
+    software[0].host_operator_s = 1e-2;
+    e = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(e->step_high_s / e->step_low_s > 1.1 * narrow);
+    CU_ASSERT_TRUE(e->step_high_s > 1.25 * e->time.step_s);
+    CU_ASSERT_TRUE(sl_fixture_has_note(e, "host_speed_assumed"));
+}
+
+static void
 unknown_fields_widen_the_interval_and_the_answer_is_inside(void)
 {
     sl_question q = gpt_question(1);
@@ -594,6 +609,7 @@ static const sl_case cases[] = {
     SL_CASE(every_choice_offered_is_legal_and_no_legal_one_is_left_out),
     SL_CASE(unequal_stages_are_offered_where_there_are_no_others),
     SL_CASE(traffic_that_nothing_hides_widens_the_interval),
+    SL_CASE(a_host_that_is_waited_for_widens_the_interval),
     SL_CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
     SL_CASE(a_release_that_fixes_a_choice_leaves_no_other),
     SL_CASE(an_open_kernel_of_megatron_is_cudnn_where_version_3_is_not),
