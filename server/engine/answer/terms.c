@@ -112,15 +112,16 @@ static const sl_term_info terms[] = {
          "elements x bytes_per_parameter: of the tensor whose gradient the optimizer steps on and "
          "lets go, largest where the peak is",
          "PyTorch register_post_accumulate_grad_hook; torchtune optimizer_in_bwd"},
-    [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                               "on_device x bytes_per_parameter x ((parameters - "
-                               "routed_parameters) / shards + "
-                               "routed_parameters / routed_shards + padding): gradients cast for "
-                               "the fp32 step, of Megatron on DeepSpeed beside a flat copy; of "
-                               "BF16_Optimizer its fp32 sums, cast for the way",
-                               "DeepSpeed stage_1_and_2.py, its memory estimator, engine.py; "
-                               "Megatron-LM optimizer.py and distrib_optimizer.py, of gradients "
-                               "added up in 16 bits"},
+    [SL_TERM_GRADIENT_COPY] =
+        {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+         "on_device x bytes_per_parameter x ((parameters - "
+         "routed_parameters) / shards + "
+         "routed_parameters / routed_shards + padding) + last_bytes: gradients "
+         "cast for the fp32 step, of Megatron on DeepSpeed beside a flat copy; of "
+         "BF16_Optimizer its fp32 sums, cast for the way",
+         "DeepSpeed stage_1_and_2.py, its memory estimator, engine.py; "
+         "Megatron-LM optimizer.py and distrib_optimizer.py, of gradients "
+         "added up in 16 bits"},
     [SL_TERM_STEP_LISTS] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "on_device x step_lists x bytes_per_parameter x ((parameters - routed_parameters) "

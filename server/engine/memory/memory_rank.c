@@ -104,7 +104,8 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->logits_width = b->head_transient = b->head_elements = 0.0;
     b->logit = (sl_logit_bytes){0};
     b->mask_bytes = c->software->masks_whole ? c->slice->tokens * c->slice->sequence : 0.0;
-    b->widest_gradient = b->largest_matrix = b->largest_block = b->block_elements = 0.0;
+    b->widest_gradient = b->made_gradient = b->largest_matrix = b->largest_block =
+        b->block_elements = 0.0;
     b->table_elements = c->question->model->tied && holding->stage.first && holding->stage.last
                             ? c->prices[c->question->model->layers[0]].elements
                             : 0.0;
@@ -222,6 +223,10 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl
     out->dummy_elements =
         c->software->gradient_accumulation_fusion *
         (distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements);
+    /* Where no product adds to it by itself. */
+    if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
+        out->made_gradient = (1.0 - c->software->gradient_accumulation_fusion) *
+                             c->slice->element_bytes * out->largest_matrix;
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
@@ -244,7 +249,7 @@ phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->buckets + p->waiting + p->stepped +
            p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
-           p->held + p->mask + p->copies + p->lists + p->cached;
+           p->held + p->mask + p->copies + p->last + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -466,7 +471,7 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->buckets = b->gathered.backward_buckets;
     phase->stepped = b->gathered.stepped_block;
     phase->rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
-    phase->transient = b->widest_gradient;
+    phase->transient = b->widest_gradient + b->made_gradient;
     phase->cached = copies->backward;
 }
 
@@ -513,6 +518,16 @@ set_root(const sl_memory_case *c, const sl_rank_bytes *b, bool appear, sl_rank_p
     /* Gradients of the two ends of a tied table are added up into a third. */
     if (sl_framework_replicates(c->workload->framework))
         phase->unreduced += 2.0 * b->layouts->all.gradient_bytes * b->table_elements;
+}
+
+/* What the step before left: a copy goes when the next one takes its name, a gradient before that. */
+static void
+keep_stepped(double copies, double gradients, sl_rank_phase *from, const sl_rank_phase *to)
+{
+    for (; from < to; from++) {
+        from->copies = copies;
+        from->last = gradients;
+    }
 }
 
 void
@@ -570,6 +585,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_OPTIMIZER] = behind;
     phases[PHASE_OPTIMIZER].name = "optimizer";
     phases[PHASE_OPTIMIZER].copies = stepped;
+    if (c->software->stepped_stay && stepped > 0.0)
+        keep_stepped(stepped, gradients, &phases[first], &phases[PHASE_OPTIMIZER]);
     phases[PHASE_OPTIMIZER].lists = step_lists(c, b);
 
     pick_peak(phases, first, out);

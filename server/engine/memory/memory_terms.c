@@ -317,11 +317,11 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)},
              {"beside_bytes", p->beside}, {"held_bytes", p->held}, {"mask_bytes", p->mask});
     const sl_degree *over = sl_rank_copied_over(c, layout, shards);
-    ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
+    ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies + p->last, {"parameters", n},
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},
              {"routed_parameters", b->elements->routed}, {"routed_shards", over->routed},
              {"padding", b->elements->padding + b->elements->routed_padding},
-             {"on_device", 1.0 - sl_states_away(c->workload)});
+             {"on_device", 1.0 - sl_states_away(c->workload)}, {"last_bytes", p->last});
     add_step_lists(c, b, p, to);
 }
 

@@ -27,6 +27,7 @@ typedef struct sl_rank_bytes {
     double widest_gradient;
     double dummy_elements;
     double largest_matrix; /* elements, on this rank */
+    double made_gradient;  /* of that, on its way to the one it is added to */
     double received, sent; /* of one micro-batch, from and to the stages beside it */
     double rebuilt, kept;  /* beside and by the block that rebuilds most */
     double rebuilds;       /* blocks that do */
@@ -68,6 +69,7 @@ typedef struct sl_rank_phase {
     double held;   /* gradients of inputs, of blocks that backward is through with */
     double mask;   /* that the loader made */
     double copies; /* of gradients, for the optimizer */
+    double last;   /* gradients of the step before */
     double lists;  /* beside its states, while it steps */
     double cached; /* 16-bit copies that autocast keeps of wider weights */
     double idle;   /* not alive, but in segments too small for what is: kept reserved */

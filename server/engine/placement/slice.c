@@ -144,6 +144,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
             workload->fp8.attention ? 1.0 : sl_precision_kept_bytes(workload->precision),
         .attention_bytes = sl_low_attention_bytes(workload),
         .precision = workload->precision,
+        .sums_half = sl_states_sums_half(workload),
         .entropy = sl_entropy_of(question->model, software, workload, plan->tensor),
         .by_row = is_by_row(workload),
         .current_scales = has_current_scales(workload),

@@ -33,6 +33,7 @@ typedef struct sl_slice {
     double attended_bytes;   /* of queries, keys and values that attention keeps ... */
     double attention_bytes;  /* ... and of its output */
     sl_precision precision;
+    bool sums_half; /* gradients are added up in 16 bits */
     sl_entropy entropy;
     bool current_scales; /* of the values at hand, which are read for them first */
     bool by_row;         /* products scaled row by row, whose operands are cast for each of them */

@@ -10,12 +10,15 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
+/* Added up in 16 bits: both read, one written. */
+static const double half_accumulate_bytes = 6.0;
 
 double
 sl_price_accumulate_s(const sl_slice *slice, double weights)
 {
     const double fused = slice->software->gradient_accumulation_fusion;
-    const double bytes = fused * fused_accumulate_bytes + (1.0 - fused) * unfused_accumulate_bytes;
+    const double apart = slice->sums_half ? half_accumulate_bytes : unfused_accumulate_bytes;
+    const double bytes = fused * fused_accumulate_bytes + (1.0 - fused) * apart;
 
     return weights * bytes / (slice->accelerator->memory_bytes_per_s * sl_copy_ratio);
 }

@@ -147,7 +147,7 @@ const names = [
     [/bloom/, 'bloom'],
     [/llama(?!-?4)|vicuna|alpaca|smollm|^yi/, 'llama', { moe: false }],
     [/gpt-?j/, 'gptj'],
-    [/^(megatron[ -])?gpt(?!-?(oss|-?neo))|turing|mt-?nlg|cerebras|gopher/, 'gpt2', { moe: false }],
+    [/^(megatron[ -]|mini|nano)?gpt(?!-?(oss|-?neo))|turing|mt-?nlg|cerebras|gopher/, 'gpt2', { moe: false }],
 ];
 
 /** Tools with blocks of their own. */

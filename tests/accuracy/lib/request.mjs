@@ -117,21 +117,27 @@ const recipes = /^(megatron-bridge|nemo framework)/i;
  * userbuffers, which the recipes turn on (tp_comm_overlap, ub_tp_comm_overlap), but for Grok-1's
  * (dgxc-benchmarking grok1/grok1_314b.yaml).
  */
-function overlapOf(row) {
+function tensorOverlapOf(row) {
     const recipe = recipes.test(row.framework) && !/^grok/i.test(row.model) && !/nvfp4/i.test(row.base_quant || row.precision_layout);
     const asynchronous = /async[- ]tp/i.test(row.notes) || recipe;
-    return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false
-        ? { tensor: 'userbuffer' } : undefined;
+    return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false ? 'userbuffer' : undefined;
 }
+
+/** Options of Megatron's optimizer; Megatron-LLaMA's has both for good, and is named by them. */
+const reduceOverlaps = [[/\bno overlap\b|\boverlap off\b/i, false], [/\boverlap grad(ient)? reduce\b|\boverlapped distributed optimizer\b/i, true]];
+const gatherOverlaps = [[/\bno overlap(?! of grad)\b|\boverlap off\b/i, false], [/\boverlap param(eter)? gather\b|\boverlapped distributed optimizer\b/i, true]];
+
+const overlapOf = (row) => known({ tensor: tensorOverlapOf(row), grad_reduce: firstMatch(reduceOverlaps, row.notes),
+    param_gather: firstMatch(gatherOverlaps, row.notes) });
 
 /**
  * FSDP1's PURE reduces in bf16, and so do the recipes (Megatron-Bridge's scripts/performance set
  * grad_reduce_in_fp32 to False, the examples of NeMo-Framework-Launcher grad_sync_dtype to bf16).
  */
 function reducedIn(row) {
-    const [, said] = row.precision_layout.match(/\b(fp32|bf16) reduce/) ?? [];
-    if (said !== undefined)
-        return said;
+    const [, wire, type = wire] = row.precision_layout.match(/\b(fp32|bf16) reduce|\breduced in (fp32|bf16)\b/) ?? [];
+    if (type !== undefined)
+        return type;
     return /mixed_precision=PURE/.test(row.precision_layout) || recipes.test(row.framework)
         ? 'bf16' : undefined;
 }

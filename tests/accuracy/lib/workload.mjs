@@ -48,7 +48,7 @@ const precisions = [
     [/bf16 (compute|amp|autocast|mixed|parameters)/i, 'bf16'],
     [/fp16 (compute|amp|autocast|mixed)/i, 'fp16'],
     [/^tf32/i, 'tf32'],
-    [/^fp32/i, 'fp32'],
+    [/^fp32(?! ?\+ ?(bf|fp)16)/i, 'fp32'],
     [/bf16|bfloat16/i, 'bf16'],
     [/fp16|float16/i, 'fp16'],
 ];
@@ -59,6 +59,10 @@ const layouts = [
     [/bf16 param\+grad, fp32 master/i, [2, 2, 4, 8]],
     [/pure bf16|bf16 weights.*bf16 (optimizer|states)/i, [2, 2, 0, 4]],
     [/bf16 params?(\/| and )grads?.*fp32 Adam/i, [2, 2, 0, 8]],
+    // Megatron's precision-aware optimizer: what of a master its 16-bit weight lacks.
+    [/bf16 main grads, int16 master\b.*fp32 m, v/i, [2, 2, 2, 8]],
+    [/bf16 main grads, int16 master\b.*bf16 m, v/i, [2, 2, 2, 4]],
+    [/bf16 main grads, int16 master\b.*fp8 m, v/i, [2, 2, 2, 2]],
     // DeepSpeed's bf16_optimizer.py adds the 16-bit gradients up in others, whole at stage 1.
     [/bf16 \+ fp32 accumulated gradients/i, [2, 6, 4, 8]],
 ];
@@ -293,7 +297,7 @@ function moeOf(row) {
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
             [tokenDrop, 'alltoall']], row.notes),
-        overlap: /moe[_ ]a2a[_ ]overlap/.test(row.notes) || undefined,
+        overlap: /moe[_ ]a2a[_ ]overlap|overlap moe ep comm|overlap of expert exchange/.test(row.notes) || undefined,
     });
 }
 
