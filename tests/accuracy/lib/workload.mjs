@@ -115,6 +115,9 @@ const toolLosses = [[/torchtune.*(llama[ -]?3\.[1-9]|qwen|phi-?4)/i, 'chunked'],
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
+/** Of hidden states; an adapter's own is none of these. */
+const dropouts = [[/\bresid(ual|_pdrop)\b[^,;]* 0\.0*[1-9]|\bdropout 0\.1 and 0\.1\b/, true], [/\bdropout 0(?=[,;]|$)/, false]];
+
 const modules = /^(core_attn|mlp|layernorm|moe_act|mla_up_proj|moe|shared_experts)$/;
 
 /** ALST's: as many as the width goes into a rank's sequence (DeepSpeed's TiledMLP, as it is shown there). */
@@ -238,6 +241,9 @@ function summedOf({ precision_layout: text }) {
     return [parameters, gradients, ...(last === undefined ? [0, third] : [third, last])].map(Number);
 }
 
+/** The lists have Adam's two moments; SGD has one of them, or none. */
+const ofMoments = (row) => ({ sgd: 0, sgd_momentum: 0.5 })[firstMatch(optimizers, row.optimizer)] ?? 1;
+
 function layoutOf(row) {
     if (row.peft !== '' && (gathersWide(row) || /\bfp32 base\b/.test(row.precision_layout)))
         return { parameter_bytes: 4 };
@@ -250,8 +256,8 @@ function layoutOf(row) {
         });
         return Object.keys(narrow).length > 0 ? narrow : undefined;
     }
-    const [parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes] = bytes;
-    return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes };
+    const [parameter_bytes, gradient_bytes, master_weight_bytes, moments] = bytes;
+    return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes: moments * ofMoments(row) };
 }
 
 /**
@@ -472,7 +478,7 @@ export function workloadOf(row) {
         loss: lossOf(row, release),
         activation_profile: hasFusedNorms(row) ? 'fused' : undefined,
         compile: firstMatch(compiled, row.compile),
-        dropout: /\bresid(ual|_pdrop)\b[^,;]* 0\.0*[1-9]/.test(row.notes) || undefined,
+        dropout: firstMatch(dropouts, row.notes),
         cuda_graphs: /CUDA graph of the full iteration/i.test(row.notes) ? 'full'
             : /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
