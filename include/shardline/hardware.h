@@ -80,6 +80,7 @@ typedef enum sl_attention_kernel {
     SL_ATTENTION_FLASH2,
     SL_ATTENTION_FLASH3,
     SL_ATTENTION_CUDNN,
+    SL_ATTENTION_EFFICIENT, /* PyTorch's memory-efficient one: older parts have it, and 32 bits */
     SL_ATTENTION_KERNEL_COUNT
 } sl_attention_kernel;
 
@@ -273,7 +274,7 @@ typedef struct sl_software {
     bool eager_activations; /* unfused code keeps silu(gate) */
     sl_norm_keeps norm_keeps;
     bool gradients_stay; /* set to zero after a step, not to none: PyTorch's way before 2.0 */
-    bool stepped_stay;   /* 16-bit gradients and the step's fp32 copies of them last until the next */
+    bool stepped_stay; /* 16-bit gradients and the step's fp32 copies of them last until the next */
     sl_root_keeps root_keeps;
     bool calls_flash_attn; /* asked for by name; else all attention is SDPA's */
     /* 1: what attention gives by heads is laid anew for its product, as SDPA gives it where queries

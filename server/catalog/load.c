@@ -10,7 +10,7 @@
 const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT] = {
     [SL_ATTENTION_UNFUSED] = "unfused", [SL_ATTENTION_FLASH1] = "flash1",
     [SL_ATTENTION_FLASH2] = "flash2",   [SL_ATTENTION_FLASH3] = "flash3",
-    [SL_ATTENTION_CUDNN] = "cudnn",
+    [SL_ATTENTION_CUDNN] = "cudnn",     [SL_ATTENTION_EFFICIENT] = "efficient",
 };
 
 static sl_code

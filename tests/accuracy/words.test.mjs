@@ -73,6 +73,11 @@ test('layouts by their sums, optimizers and adapters by their words', () => {
         framework: 'HF Trainer', gpu: 'A100 80GB', num_gpus: '1', micro_batch: '1', seq_len: '2048', ...row }).request.workload;
     const layout = (parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes) =>
         ({ parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes });
+    const aware = 'bf16 params, bf16 main grads, int16 master remainder and';
+    each([[`${aware} fp32 m, v sharded`, layout(2, 2, 2, 8)], [`${aware} bf16 m, v sharded`, layout(2, 2, 2, 4)], [`${aware} fp8 m, v`, layout(2, 2, 2, 2)]],
+        (said) => workload({ framework: 'Megatron-LM', precision_layout: said }).layout);
+    each([['SGD', layout(2, 2, 0, 0)], ['SGD with momentum', layout(2, 2, 0, 2)], ['AdamW', layout(2, 2, 0, 4)]],
+        (optimizer) => workload({ precision_layout: 'pure bf16', optimizer }).layout);
     each([['bf16 (2+2+8)', layout(2, 2, 0, 8)], ['2+2+4+8', layout(2, 2, 4, 8)], ['bf16 weights, bf16 optimizer', layout(2, 2, 0, 4)],
         ['bf16 params/grads, fp32 Adam', layout(2, 2, 0, 8)], ['bf16 param + fp32 main grad (6+12/d)', undefined], ['bf16', undefined]],
     (said) => workload({ precision_layout: said }).layout);
@@ -98,4 +103,21 @@ test('losses, widths and kernels of attention are read from what is noted beside
     each([['4', 'cudnn'], ['FA-3', 'flash3'], ['2', 'flash2']], (said) => ask({ flash_attention: said }).workload.attention);
     const { profile, activation_profile: activations } = ask({ notes: 'Liger norms, rotary' }).workload;
     assert.deepEqual([profile.norm_ratio, profile.rotary_ratio, activations], [0.7, 0.85, 'fused']);
+});
+
+test('what runs beside what is read from flags, and what is reduced from the precision', () => {
+    const overlap = (flags, row = {}) => ask({ ...cut, flags, ...row }).parallelism.overlap;
+    each([['overlap_grad_reduce|overlap_param_gather', { grad_reduce: true, param_gather: true }],
+        ['overlapped distributed optimizer', { grad_reduce: true, param_gather: true }],
+        ['overlap_off', { grad_reduce: false, param_gather: false }], ['overlap_param_gather|no overlap of gradient reduction', { grad_reduce: false, param_gather: true }],
+        ['', undefined]], (flags) => overlap(flags));
+    each([['moe_a2a_overlap', true], ['overlap_moe_ep_comm', true], ['overlap of expert exchange, delayed wgrad', true], ['overlap_p2p', undefined]],
+        (flags) => ask({ ...cut, flags }).workload.moe?.overlap);
+    each([['bf16, bf16 reduce', 'bf16'], ['bf16, gradients reduced in fp32', 'fp32'], ['bf16', undefined]],
+        (precision) => ask({ ...cut, precision }).parallelism.grad_reduce_dtype);
+    each([['fp32 + bf16 (FSDP mixed precision)', 'bf16'], ['fp32', 'fp32'], ['fp32 params, bf16 amp', 'bf16']],
+        (precision) => ask({ precision }).workload.precision);
+    each([['dropout 0.1 and 0.1', true], ['dropout 0, no biases', false], ['a dropout 0.1 of adapters', undefined]],
+        (notes) => ask({ ...cut, notes }).workload.dropout);
+    each([['minigpt-large', 'gpt2'], ['nanoGPT 124M', 'gpt2']], (model) => ask({ model, vocab: '50304' }).model.config.model_type);
 });

@@ -163,9 +163,9 @@ _Static_assert(COUNT(wires) + 1 == SL_WIRE_COUNT, "a word for every type but the
 static const char *const attentions[] = {
     [SL_ATTENTION_UNFUSED] = "unfused",  [SL_ATTENTION_FLASH1] = "flash1",
     [SL_ATTENTION_FLASH2] = "flash2",    [SL_ATTENTION_FLASH3] = "flash3",
-    [SL_ATTENTION_CUDNN] = "cudnn",      [SL_ATTENTION_WORD_SDPA] = "sdpa",
-    [SL_ATTENTION_WORD_FLASH] = "flash", [SL_ATTENTION_WORD_EAGER] = "eager",
-    [SL_ATTENTION_WORD_FLEX] = "flex",
+    [SL_ATTENTION_CUDNN] = "cudnn",      [SL_ATTENTION_EFFICIENT] = "efficient",
+    [SL_ATTENTION_WORD_SDPA] = "sdpa",   [SL_ATTENTION_WORD_FLASH] = "flash",
+    [SL_ATTENTION_WORD_EAGER] = "eager", [SL_ATTENTION_WORD_FLEX] = "flex",
 };
 
 static const char *const collectives[] = {

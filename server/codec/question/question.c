@@ -161,7 +161,16 @@ settle_sdpa(sl_estimate_request *request)
 {
     const sl_accelerator *const a = &request->cluster.accelerator;
     const bool has_cudnn = a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0;
+    const sl_precision precision = request->workload.precision;
 
+    if (!sl_attention_possible(a, SL_ATTENTION_FLASH2, precision) &&
+        sl_attention_possible(a, SL_ATTENTION_EFFICIENT, precision)) {
+        sl_notes_add(&request->notes, "attention_read", true,
+                     "attention \"sdpa\" counts as PyTorch's memory-efficient kernel, which it "
+                     "picks without a flash kernel of this part and precision; its rate is as "
+                     "FlashAttention 1's on A100 and H100, by datasheet elsewhere and in 32 bits");
+        return SL_ATTENTION_EFFICIENT;
+    }
     if (has_cudnn && own_kernel(request) == SL_ATTENTION_CUDNN) {
         sl_notes_add(&request->notes, "attention_read", false,
                      "attention \"sdpa\" counts as cudnn, which %s sets before others",

@@ -67,10 +67,10 @@ attention_plausible(const sl_question *question, const sl_software *software,
     if (sl_attention_is_cudnn(question->workload.framework, part) &&
         sl_attention_possible(part, SL_ATTENTION_CUDNN, precision))
         return kernel == SL_ATTENTION_CUDNN;
-    for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)
+    for (uint32_t other = SL_ATTENTION_FLASH2; other <= SL_ATTENTION_CUDNN; other++)
         fused = fused || sl_attention_possible(part, (sl_attention_kernel)other, precision);
     return (kernel != SL_ATTENTION_UNFUSED) == fused && kernel != SL_ATTENTION_FLASH1 &&
-           sl_attention_possible(part, kernel, precision);
+           kernel != SL_ATTENTION_EFFICIENT && sl_attention_possible(part, kernel, precision);
 }
 
 /* Nobody runs a release that is older than the part, unless it was asked for by name or there is no

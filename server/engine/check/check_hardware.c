@@ -18,9 +18,9 @@ check_attention(const sl_question *question, sl_errors *err)
 
     const sl_code code =
         sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
-                "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
-                sl_hints_attention[workload->attention]);
-    sl_hint(err, "unfused, flash1, flash2, flash3, cudnn");
+                "%s has no rate for %s in this precision; fused kernels but efficient are 16-bit",
+                part->id, sl_hints_attention[workload->attention]);
+    sl_hint(err, "unfused, flash1, flash2, flash3, cudnn, efficient");
     return code;
 }
 

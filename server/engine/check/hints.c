@@ -23,7 +23,7 @@ typedef enum standing {
 const char *const sl_hints_attention[SL_ATTENTION_KERNEL_COUNT] = {
     [SL_ATTENTION_UNFUSED] = "unfused", [SL_ATTENTION_FLASH1] = "flash1",
     [SL_ATTENTION_FLASH2] = "flash2",   [SL_ATTENTION_FLASH3] = "flash3",
-    [SL_ATTENTION_CUDNN] = "cudnn",
+    [SL_ATTENTION_CUDNN] = "cudnn",     [SL_ATTENTION_EFFICIENT] = "efficient",
 };
 
 /* The place of a word in a list; `count` when it has none. */

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "engine/placement/slice.h"
+
 uint64_t
 sl_cluster_accelerators(const sl_cluster *cluster)
 {
@@ -62,10 +64,9 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
 {
     if (kernel == SL_ATTENTION_UNFUSED)
         return true;
-    /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for
+    /* Fused kernels but one exist for 16-bit elements only, which 8-bit training keeps for
      * attention. */
-    if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16 &&
-        !sl_precision_is_low(precision))
+    if (kernel != SL_ATTENTION_EFFICIENT && sl_precision_kept_bytes(precision) > 2.0)
         return false;
     for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
         if (part->attention[kernel][i].head_dim != 0)

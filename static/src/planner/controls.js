@@ -14,7 +14,7 @@ const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
     recompute: { op_sac: "by operator" },
     gradientSync: { each: "every micro-batch", last: "once a step" },
-    attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN" },
+    attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", efficient: "efficient" },
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. @type {[string, any, string][]} */

@@ -580,7 +580,7 @@ choices_are_the_legal_values_of_each_setting(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(out.data, "\"framework\":[\"megatron\",\"fsdp1\",\"fsdp2\",\"deepspeed\"]"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(out.data, "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\"]"));
+        strstr(out.data, "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\",\"efficient\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"errors\":[]"));
     sl_buffer_clear(&out);
 }

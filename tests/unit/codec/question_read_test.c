@@ -255,6 +255,7 @@ words_for_attention_mean_what_the_part_runs(void)
         {"flash", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* TransformerEngine's, no flash3 there */
         {"sdpa", "nvidia-h100-sxm5-80gb", SL_ATTENTION_FLASH2},
         {"sdpa", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* PyTorch prefers it from 2.9 on */
+        {"sdpa", "nvidia-t4", SL_ATTENTION_EFFICIENT}, /* no flash kernel is */
         {"eager", "nvidia-h100-sxm5-80gb", SL_ATTENTION_UNFUSED},
         {"cudnn", "nvidia-h100-sxm5-80gb", SL_ATTENTION_CUDNN},
     };
@@ -290,6 +291,10 @@ words_for_attention_mean_what_the_part_runs(void)
     read_workload(&r, "\"attention\":\"flash\",\"software\":\"pytorch-fsdp1-2.x\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2023 */
+    clear(&r);
+    read_workload(&r, "\"attention\":\"sdpa\",\"precision\":\"fp32\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_EFFICIENT);
     clear(&r);
     read_parts(&r, NULL,
                "{\"sequence_length\":8,\"global_batch_size\":8,\"attention\":\"sdpa\","

@@ -238,6 +238,45 @@ experts_in_a_loop_have_the_gradients_of_one(void)
     sl_expect_near(gradient_of(&q, block), together / 8.0, 1e-12, "of eight");
 }
 
+/* Nothing at first; then fp32 copies and the 16-bit gradients that they were made of, which the next
+ * backward makes anew beside them. The step has copies in any case. */
+static void
+what_was_stepped_on_stays_where_the_release_leaves_it(void)
+{
+    sl_question q = staged();
+
+    q.plan.zero_stage = 0;
+    q.workload.precision = SL_PRECISION_FP16;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    const double n = sl_fixture_bytes(rank, SL_TERM_PARAMETERS) / 2.0;
+    sl_expect_text(rank->phase, "backward", "phase");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), 0.0);
+
+    software.stepped_stay = true;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_text(rank->phase, "backward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 2.0 * n, 1e-8, "new");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), (4.0 + 2.0) * n, 1e-8, "old");
+
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), (4.0 + 2.0) * n, 1e-8, "old");
+    q.workload.precision = SL_PRECISION_BF16;
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 0.0); /* summed in fp32 */
+}
+
+/* A product that does not add to a gradient by itself makes one beside it, of the widest matrix. */
+static void
+a_gradient_is_made_beside_the_one_it_is_added_to(void)
+{
+    sl_question q = staged();
+    const double fused = sl_fixture_bytes_of(&q, SL_TERM_BACKWARD_TRANSIENT);
+
+    software.gradient_accumulation_fusion = 0.0;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_BACKWARD_TRANSIENT) - fused,
+                   2.0 * HIDDEN * (double)q.model->ffn, 1e-8, "made");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -252,6 +291,8 @@ main(int argc, char **argv)
         SL_CASE(several_sequences_keep_what_flash_attention_gave_twice),
         SL_CASE(foreign_keys_and_values_are_transient),
         SL_CASE(an_exchange_repeats_heads_for_deepspeed_alone),
+        SL_CASE(what_was_stepped_on_stays_where_the_release_leaves_it),
+        SL_CASE(a_gradient_is_made_beside_the_one_it_is_added_to),
     };
 
     return sl_run_cases(argc, argv, "transient_memory", cases, sizeof cases / sizeof cases[0]);

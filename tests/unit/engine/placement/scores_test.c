@@ -1,5 +1,7 @@
 /* Which kernels take the softmax of unfused scores: Megatron's own, where shapes suit it, PyTorch's
  * one by one elsewhere. */
+#include <string.h>
+
 #include "engine/answer/evaluate.h"
 #include "engine/placement/attended.h"
 #include "engine/price/kernel.h"
@@ -92,6 +94,26 @@ core_s(const sl_question *q, sl_pass pass)
     const sl_slice slice = slice_of(q);
 
     return sl_kernel_attention_s(&slice, core_of(q->model), pass);
+}
+
+/* The one fused kernel that there is in 32 bits, at the datasheet's rates of both. */
+static void
+a_kernel_that_takes_32_bits_goes_by_their_rate(void)
+{
+    sl_question q = scored();
+    sl_accelerator *const a = &cluster.accelerator;
+
+    memcpy(a->attention[SL_ATTENTION_EFFICIENT], a->attention[SL_ATTENTION_FLASH2],
+           sizeof a->attention[SL_ATTENTION_EFFICIENT]);
+    q.workload.attention = SL_ATTENTION_EFFICIENT;
+    const double half_s = core_s(&q, SL_PASS_FORWARD);
+    q.workload.precision = SL_PRECISION_FP32;
+    const double launch_s = a->attention[SL_ATTENTION_EFFICIENT][0].forward.launch_s;
+    sl_expect_near((core_s(&q, SL_PASS_FORWARD) - launch_s) / (half_s - launch_s),
+                   a->peak_flops_per_s[SL_PRECISION_BF16] / a->peak_flops_per_s[SL_PRECISION_FP32],
+                   1e-9, "rates");
+    CU_ASSERT_TRUE(sl_attention_possible(a, SL_ATTENTION_EFFICIENT, SL_PRECISION_FP32));
+    CU_ASSERT_FALSE(sl_attention_possible(a, SL_ATTENTION_FLASH2, SL_PRECISION_FP32));
 }
 
 /* A causal mask leaves 2,049 of 4,096 to read of each row and gradient; all are written. Composed are a
@@ -192,6 +214,7 @@ a_step_whose_heads_are_no_fours_takes_longer_and_keeps_more(void)
 static const sl_case cases[] = {
     SL_CASE(megatron_s_kernel_takes_whole_fours_and_rows_up_to_its_longest),
     SL_CASE(other_frameworks_and_widths_have_no_such_kernel),
+    SL_CASE(a_kernel_that_takes_32_bits_goes_by_their_rate),
     SL_CASE(a_causal_kernel_reads_half_and_single_kernels_pass_over_all),
     SL_CASE(scores_of_32_bits_are_not_cast),
     SL_CASE(gradients_of_both_ends_are_as_wide_as_the_softmax),
