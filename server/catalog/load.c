@@ -340,6 +340,7 @@ read_software(sl_row *t)
     s->eager_activations = sl_row_flag(t, "eager_activations");
     s->norm_keeps = read_norm_keeps(t);
     s->gradients_stay = sl_row_flag(t, "gradients_stay");
+    s->cuts_experts = sl_row_flag(t, "cuts_experts");
     s->stepped_stay = sl_row_flag(t, "stepped_stay");
     s->root_keeps = read_root_keeps(t);
     s->calls_flash_attn = sl_row_flag(t, "calls_flash_attn");

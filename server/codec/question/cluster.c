@@ -1,6 +1,7 @@
 #include "codec/question/cluster.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "codec/question/operating.h"
@@ -299,6 +300,21 @@ resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type
         sl_accelerator_set_scale_up(a, pool->scale_up_bytes_per_s);
 }
 
+/* Boards for a slot have links where somebody fitted a bridge. */
+static void
+note_bridge(const sl_pool *pool, const sl_catalog *catalog, const char *id, sl_notes *notes)
+{
+    sl_errors none = {0};
+    const sl_part *part = NULL;
+    if (pool->scale_up_domain > 0 || sl_catalog_find_part(catalog, id, "", &part, &none) != SL_OK ||
+        strstr(part->scale_up_link, "bridge") == NULL)
+        return;
+    sl_notes_add(notes, "bridge_assumed", true,
+                 "each %u accelerators are taken to be joined by their %s, which is an accessory: "
+                 "without it they meet over PCIe (scale_up_domain 1)",
+                 part->accelerator.scale_up_domain, part->scale_up_link);
+}
+
 /* Over a switch, or pair by pair. */
 static sl_code
 resolve_pairs(const sl_pool *pool, const sl_catalog *catalog, const sl_node *where,
@@ -324,6 +340,7 @@ resolve_pairs(const sl_pool *pool, const sl_catalog *catalog, const sl_node *whe
                      a->scale_up_bytes_per_s / 1e9);
     if (a->scale_up_pair_bytes_per_s > 0 || !peers || pool->node_type != NULL)
         return SL_OK;
+    note_bridge(pool, catalog, a->id, notes);
     const sl_node_type *const other =
         sl_catalog_paired_node(catalog, a, out->accelerators_per_node);
     if (other != NULL)

@@ -296,8 +296,9 @@ set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_ran
 }
 
 /* 16-bit copies of weights that autocast makes: until forward is through of all that train in
- * replicas, from then on of those that backward reads; of a block that is rebuilt anew. FSDP hands
- * out views, which the cache does not take (PyTorch autocast_mode.cpp): products keep theirs. */
+ * replicas, from then on of those that backward reads; of a block that is rebuilt anew. The cache
+ * takes neither weights that are frozen nor views, which FSDP hands out (PyTorch autocast_mode.cpp):
+ * products keep theirs. */
 typedef struct cached {
     double forward;
     double loss;     /* and in the head's backward */
@@ -310,9 +311,9 @@ cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
     const bool rebuilt = c->workload->recompute == SL_RECOMPUTE_FULL;
     const double e = c->slice->element_bytes;
     const double head = e * b->head_elements;
-    const bool replicas = sl_framework_replicates(c->workload->framework) &&
-                          !sl_adapter_on(&c->workload->adapter) &&
-                          b->layouts->all.parameter_bytes > e;
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    const bool replicas =
+        sl_framework_replicates(c->workload->framework) && b->layouts->all.parameter_bytes > e;
 
     if (sl_framework_is_fsdp(c->workload->framework) && sl_slice_autocasts(c->workload)) {
         const double kept = rebuilt ? e * b->gathered.unit_elements + head : e * b->elements->all;
@@ -322,7 +323,9 @@ cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
         return (cached){0.0, 0.0, 0.0};
     /* Products read what is cast; a table that is only looked up in stays as it is. */
     const double all = e * (b->elements->all - b->looked_up);
-    return rebuilt ? (cached){all, head, head + e * b->block_elements} : (cached){all, all, all};
+    if (!rebuilt)
+        return (cached){all, all, all};
+    return (cached){frozen ? head : all, head, head + e * b->block_elements};
 }
 
 /* Beside the states that AdamW steps on: lists as large as one of its two moments. */

@@ -117,7 +117,8 @@ static uint32_t
 sharded_axis(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t degree)
 {
     return sharding->mode.kind == SL_SHARDING_AXIS_0
-               ? sl_slice_shard_axis(tensor->tensor, sharding->question->plan.expert, degree)
+               ? sl_slice_shard_axis(sharding->question->software, tensor->tensor,
+                                     sharding->question->plan.expert, degree)
                : 0;
 }
 

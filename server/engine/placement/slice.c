@@ -255,9 +255,11 @@ is_stacked(const sl_tensor *tensor)
 }
 
 uint32_t
-sl_slice_shard_axis(const sl_tensor *tensor, uint64_t expert_ranks, uint64_t ranks)
+sl_slice_shard_axis(const sl_software *software, const sl_tensor *tensor, uint64_t expert_ranks,
+                    uint64_t ranks)
 {
-    return is_stacked(tensor) && expert_ranks > 1 && ranks * expert_ranks > tensor->shape[0];
+    return is_stacked(tensor) && (expert_ranks > 1 || software->cuts_experts) &&
+           ranks * expert_ranks > tensor->shape[0];
 }
 
 /* Of routed experts: those of one rank where they share a tensor, each cut on its own. */
@@ -277,7 +279,8 @@ double
 sl_slice_shard_elements(const sl_slice *slice, const sl_tensor *tensor, double ranks)
 {
     const double elements = sl_slice_elements(slice, tensor);
-    const uint32_t axis = sl_slice_shard_axis(tensor, (uint64_t)slice->expert, (uint64_t)ranks);
+    const uint32_t axis =
+        sl_slice_shard_axis(slice->software, tensor, (uint64_t)slice->expert, (uint64_t)ranks);
     const double rows = sl_slice_is_routed(tensor) ? routed_length(slice, tensor, axis)
                                                    : axis_length(slice, tensor, axis);
 

@@ -86,10 +86,11 @@ double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
 
 /**
  * The axis whose rows fully_shard deals out to `ranks`: the first. A stack of experts that is dealt
- * out over expert_ranks already is cut along its second axis where there are more ranks than
- * experts of it (torchtitan, apply_fsdp: Shard(1)).
+ * out over expert_ranks already, or any of a release that does so, is cut along its second axis where
+ * there are more ranks than experts of it (torchtitan, apply_fsdp: Shard(1)).
  */
-uint32_t sl_slice_shard_axis(const sl_tensor *tensor, uint64_t expert_ranks, uint64_t ranks);
+uint32_t sl_slice_shard_axis(const sl_software *software, const sl_tensor *tensor,
+                             uint64_t expert_ranks, uint64_t ranks);
 
 /**
  * Of sl_slice_elements, what the first of `ranks` holds at rest under fully_shard [count], the most

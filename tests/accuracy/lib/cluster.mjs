@@ -135,6 +135,7 @@ export function clusterOf(row) {
         node_type: saysFour.test(`${row.source}, ${row.notes}`) ? boardsOfFour[accelerator] : undefined,
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,
+        scale_up_domain: /\bwithout NVLink\b/.test(row.notes) ? 1 : undefined,
         nics: nicsOf(row.inter_node_link, perNode),
         accelerator_overrides: overridesOf(row, gib),
     });

@@ -19,8 +19,9 @@ const llamaLike = (model_type, architecture) => ({
     },
 });
 
-/** The library alone writes GELU's tanh out; other code has a kernel for it. */
-const ownGelu = (row) => (/\bHF\b|transformers|PEFT/i.test(row.framework) ? undefined : 'gelu_pytorch_tanh');
+/** The library writes GELU's tanh out; other code has a kernel for it, unless it says that it does, too. */
+const ownGelu = (row) => (/\bHF\b|transformers|PEFT/i.test(row.framework) || /\bunfused GELU\b/.test(row.notes)
+    ? undefined : 'gelu_pytorch_tanh');
 
 const families = {
     llama: llamaLike('llama', 'LlamaForCausalLM'),

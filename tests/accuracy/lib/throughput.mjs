@@ -147,7 +147,7 @@ const wordsOf = ({ source, notes }) => [tokenDrop, /(?<=^|, )no_sync(?=$|,)/,
     /activation CPU offload of \d+ layers/, /\b\d+ x [A-Z]+\d+ nodes\b/,
     /CUDA graph of the full iteration/, /\bmoe_a2a_overlap\b/, /\ba2a context parallelism\b/, /\btransposes not cached\b/,
     /\bSwiGLU inputs kept in fp8\b/, /\bfp8 attention\b/,
-    /\bFP8 primary weights\b/, /\bbf16 moments\b/, /\bbf16 main gradients\b/, /\bLiger norms\b/, /\blayout E[^\s:,;]*/, /\bresid(?:ual|_pdrop)\b[^,;]* 0\.\d+/, /\bdropout 0(?:\.1 and 0\.1)?(?=[,;]|$)/, /\bno mtp\b/]
+    /\bFP8 primary weights\b/, /\bbf16 moments\b/, /\bbf16 main gradients\b/, /\bLiger norms\b/, /\blayout E[^\s:,;]*/, /\bresid(?:ual|_pdrop)\b[^,;]* 0\.\d+/, /\bdropout 0(?:\.1 and 0\.1)?(?=[,;]|$)/, /\bno mtp\b/, /\bwithout NVLink\b/]
     .map((words) => notes.match(words) ?? source.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 

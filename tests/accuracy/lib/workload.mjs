@@ -245,7 +245,7 @@ function summedOf({ precision_layout: text }) {
 const ofMoments = (row) => ({ sgd: 0, sgd_momentum: 0.5 })[firstMatch(optimizers, row.optimizer)] ?? 1;
 
 function layoutOf(row) {
-    if (row.peft !== '' && (gathersWide(row) || /\bfp32 base\b/.test(row.precision_layout)))
+    if (row.peft !== '' && (gathersWide(row) || /\bfp32 (frozen )?base\b/.test(row.precision_layout)))
         return { parameter_bytes: 4 };
     const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
     const bytes = firstMatch(lists, row.precision_layout) ?? (row.peft === '' ? summedOf(row) : undefined);

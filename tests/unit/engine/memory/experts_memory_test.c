@@ -386,6 +386,30 @@ impossible_shares_are_refused(void)
     sl_expect_text(err.list[0].hint, "1, 2", "copies of two ranks each");
 }
 
+/* A stack of 8 over 16 ranks: a whole expert on half of them, or half of each on all. */
+static void
+fewer_experts_than_ranks_are_padded_or_cut(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_GPT_OSS;
+    spec.blocks = (uint32_t)BLOCKS;
+    spec.ffn = (uint64_t)WIDTH;
+    spec.experts = (sl_experts){.count = EXPERTS, .per_token = 2, .width = (uint32_t)WIDTH};
+    cluster = sl_fixture_cluster(2);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.data = 16;
+    q.plan.zero_stage = 3;
+    const double padded = sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS);
+    software.cuts_experts = true;
+    sl_expect_near((padded - sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS)) /
+                       (4.0 * routed_elements() / 16.0),
+                   1.0, 0.01, "as much again as experts have, their biases beside");
+}
+
 static const sl_case cases[] = {
     SL_CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
     SL_CASE(grouped_products_have_workspaces),
@@ -401,6 +425,7 @@ static const sl_case cases[] = {
     SL_CASE(experts_taken_to_be_whole_under_fully_shard_are_told),
     SL_CASE(a_block_keeps_what_arrived_at_its_experts),
     SL_CASE(eager_code_keeps_what_scores_multiply),
+    SL_CASE(fewer_experts_than_ranks_are_padded_or_cut),
     SL_CASE(impossible_shares_are_refused),
 };
 

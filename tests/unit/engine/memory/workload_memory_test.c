@@ -1,5 +1,7 @@
 /* What a workload says beside precision and batch: when the optimizer steps, what kernels keep,
  * what is captured, what a sequence is made of. */
+#include <string.h>
+
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -491,6 +493,28 @@ sharding_that_gathers_in_32_bits_runs_under_autocast(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 0.0);
 }
 
+/* A base in 32 bits that does not train: what casts of it products keep, or those of one block. */
+static void
+casts_of_a_frozen_base_are_kept_by_its_products(void)
+{
+    sl_question q = llama_question();
+    const double head = VOCABULARY * HIDDEN;
+    const double block = (sl_fixture_llama_all() - 2.0 * head - HIDDEN) / BLOCKS;
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"q_proj"}};
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS), 0.0); /* 16 bits as it is */
+    q.workload.layout.parameter_bytes = 4.0;
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_CACHED_WEIGHTS),
+                   2.0 * (sl_fixture_llama_all() - head), 1e-9, "all but a table");
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_CACHED_WEIGHTS),
+                   2.0 * (strcmp(rank->phase, "backward") == 0 ? head + block : head), 1e-9,
+                   rank->phase);
+}
+
 static const sl_case cases[] = {
     SL_CASE(an_optimizer_in_backward_holds_one_gradient),
     SL_CASE(dummies_stand_for_gradients_that_are_added_up_elsewhere),
@@ -513,6 +537,7 @@ static const sl_case cases[] = {
     SL_CASE(a_prediction_layer_is_on_the_last_stage),
     SL_CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
     SL_CASE(sharding_that_gathers_in_32_bits_runs_under_autocast),
+    SL_CASE(casts_of_a_frozen_base_are_kept_by_its_products),
     SL_CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),
 };
 

@@ -355,6 +355,7 @@ drawn_question(void)
         spec.experts.width = 8;
     }
     sl_question q = ask(&spec, plan, framework);
+    the_software.cuts_experts = draw(2) == 1;
     const uint64_t world = sl_plan_world(&plan);
     if (world < 8)
         the_cluster.accelerators_per_node = (uint32_t)world;
