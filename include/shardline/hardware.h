@@ -274,8 +274,7 @@ typedef struct sl_software {
     bool eager_activations; /* unfused code keeps silu(gate) */
     sl_norm_keeps norm_keeps;
     bool gradients_stay; /* set to zero after a step, not to none: PyTorch's way before 2.0 */
-    bool
-        cuts_experts; /* FSDP 2 of more ranks than experts cuts each, also where no rank has its own */
+    bool cuts_experts; /* FSDP 2: each, where there are more ranks than experts */
     bool stepped_stay; /* 16-bit gradients and the step's fp32 copies of them last until the next */
     sl_root_keeps root_keeps;
     bool calls_flash_attn; /* asked for by name; else all attention is SDPA's */

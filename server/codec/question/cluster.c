@@ -447,6 +447,27 @@ note_provenance(const sl_catalog *catalog, const sl_accelerator *a, sl_notes *no
                  part->like, list);
 }
 
+/* What a node type has where the question does not say. */
+static void
+take_node(const sl_node_type *node, sl_notes *notes, sl_cluster *out)
+{
+    (void)sl_text_copy(out->node_type, sizeof out->node_type, node->id);
+    if (out->host_memory_bytes == 0)
+        out->host_memory_bytes = node->host_memory_bytes;
+    if (out->price_per_node_hour <= 0 && node->price_per_node_hour > 0) {
+        const bool own = node->own.revision > 0 || node->own_price.revision > 0;
+        out->price_per_node_hour = node->price_per_node_hour;
+        (void)sl_text_copy(out->price_currency, sizeof out->price_currency, node->price_currency);
+        sl_notes_add(notes, "price_assumed", false, "%s price of %s: %.2f %s per node and hour, %s",
+                     own ? "private" : "list", node->id, node->price_per_node_hour,
+                     node->price_currency,
+                     *node->price_date != '\0' ? node->price_date : "undated");
+    }
+    if (node->own.revision > 0)
+        sl_notes_add(notes, "private_node_type", false,
+                     "%s is a private node type: its shape is what the user entered", node->id);
+}
+
 sl_code
 sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *where,
                 sl_notes *notes, sl_cluster *out, sl_errors *err)
@@ -480,24 +501,8 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
         .price_per_node_hour = pool->price_per_node_hour,
         .operation = sl_operating_of(pool, notes),
     };
-    if (node != NULL) {
-        (void)sl_text_copy(cluster.node_type, sizeof cluster.node_type, node->id);
-        if (cluster.host_memory_bytes == 0)
-            cluster.host_memory_bytes = node->host_memory_bytes;
-        if (cluster.price_per_node_hour <= 0 && node->price_per_node_hour > 0) {
-            const bool own = node->own.revision > 0 || node->own_price.revision > 0;
-            cluster.price_per_node_hour = node->price_per_node_hour;
-            (void)sl_text_copy(cluster.price_currency, sizeof cluster.price_currency,
-                               node->price_currency);
-            sl_notes_add(notes, "price_assumed", false,
-                         "%s price of %s: %.2f %s per node and hour, %s", own ? "private" : "list",
-                         node->id, node->price_per_node_hour, node->price_currency,
-                         *node->price_date != '\0' ? node->price_date : "undated");
-        }
-        if (node->own.revision > 0)
-            sl_notes_add(notes, "private_node_type", false,
-                         "%s is a private node type: its shape is what the user entered", node->id);
-    }
+    if (node != NULL)
+        take_node(node, notes, &cluster);
     if (pool->nodes == 0)
         sl_notes_add(notes, "nodes_assumed", false, "nodes were not given: 1");
     if (pool->accelerators == 0)

@@ -244,7 +244,8 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * all.launch_s, {"microbatches", count},
                 {"microbatch_wait_s", all.launch_s}, {"microbatch_issued_s", all.issued_s},
                 {"host_operator_s", c->slice->host_operator_s},
-                {"expert_operator_s", c->slice->awaited_s}, {"unit_operators", c->slice->unit_operators});
+                {"expert_operator_s", c->slice->awaited_s},
+                {"unit_operators", c->slice->unit_operators});
     SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * all.tensor_s, {"microbatches", count},
                 {"microbatch_exposed_s", all.tensor_s}, {"tensor", c->plan->tensor});
     SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * all.context_s,

@@ -148,12 +148,14 @@ static const sl_term_info terms[] = {
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-         "element_bytes x tokens x width + beside_bytes + held_bytes + mask_bytes: at the head the "
-         "gathered input, its gradient and the scattered shard; in a block the gradient of its "
+         "element_bytes x tokens x width + beside_bytes + held_bytes + made_bytes + mask_bytes: at "
+         "the head the gathered input, its gradient and the scattered shard; in a block the "
+         "gradient of its "
          "widest activation input, or what adapters make of a weight if that is more; of a plain "
          "layer that of its "
          "output; beside_bytes of a block that runs forward beside a backward (moe.overlap); "
          "held_bytes of gradients of inputs, which FSDP 1 holds of frozen blocks that are rebuilt; "
+         "made_bytes of a matrix's gradient, where no product adds it to the one before by itself; "
          "mask_bytes of a mask of all positions by all, which the loader made",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,

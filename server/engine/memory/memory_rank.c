@@ -249,7 +249,7 @@ phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->buckets + p->waiting + p->stepped +
            p->activations + p->operands + p->rebuilt + p->logits + p->transient + p->beside +
-           p->held + p->mask + p->copies + p->last + p->lists + p->cached;
+           p->held + p->made + p->mask + p->copies + p->last + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -474,7 +474,8 @@ set_backward(const sl_rank_bytes *b, const cached *copies, double idle, sl_rank_
     phase->buckets = b->gathered.backward_buckets;
     phase->stepped = b->gathered.stepped_block;
     phase->rebuilt = sl_larger(0.0, b->rebuilt - b->freed);
-    phase->transient = b->widest_gradient + b->made_gradient;
+    phase->transient = b->widest_gradient;
+    phase->made = b->made_gradient;
     phase->cached = copies->backward;
 }
 

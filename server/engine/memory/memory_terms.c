@@ -312,10 +312,11 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_logit", p->logits / b->logits_width});
     ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
              {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
-    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside + p->held + p->mask,
+    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient + p->beside + p->held + p->made + p->mask,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)},
-             {"beside_bytes", p->beside}, {"held_bytes", p->held}, {"mask_bytes", p->mask});
+             {"beside_bytes", p->beside}, {"held_bytes", p->held}, {"made_bytes", p->made},
+             {"mask_bytes", p->mask});
     const sl_degree *over = sl_rank_copied_over(c, layout, shards);
     ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies + p->last, {"parameters", n},
              {"bytes_per_parameter", sl_rank_copied_bytes(c, layout)}, {"shards", over->dense},

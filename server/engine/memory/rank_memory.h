@@ -67,6 +67,7 @@ typedef struct sl_rank_phase {
     double transient;
     double beside; /* of the block that runs forward beside a backward */
     double held;   /* gradients of inputs, of blocks that backward is through with */
+    double made;   /* a gradient on its way to the one it is added to */
     double mask;   /* that the loader made */
     double copies; /* of gradients, for the optimizer */
     double last;   /* gradients of the step before */
