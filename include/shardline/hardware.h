@@ -274,7 +274,7 @@ typedef struct sl_software {
     bool eager_activations; /* unfused code keeps silu(gate) */
     sl_norm_keeps norm_keeps;
     bool gradients_stay; /* set to zero after a step, not to none: PyTorch's way before 2.0 */
-    bool cuts_experts; /* FSDP 2: each, where there are more ranks than experts */
+    bool cuts_experts;   /* FSDP 2: each, where there are more ranks than experts */
     bool stepped_stay; /* 16-bit gradients and the step's fp32 copies of them last until the next */
     sl_root_keeps root_keeps;
     bool calls_flash_attn; /* asked for by name; else all attention is SDPA's */
@@ -320,6 +320,7 @@ typedef struct sl_software {
     double route_backward_bytes;
     bool deals_in_turn; /* forced balance gives a token neighbours, and the next one the next */
     sl_apart experts_apart;
+    bool host_said;           /* the next two, by the request */
     double host_operator_s;   /* what the host takes to issue one operator, eager */
     double expert_operator_s; /* ... and one expert's product, which the device waits for */
     double module_operators;  /* so many the hooks around a module take it in a pass, with ZeRO 3 */

@@ -110,8 +110,8 @@ test('what runs beside what is read from flags, and what is reduced from the pre
     each([['overlap_grad_reduce|overlap_param_gather', { grad_reduce: true, param_gather: true }],
         ['overlapped distributed optimizer', { grad_reduce: true, param_gather: true }],
         ['overlap_off', { grad_reduce: false, param_gather: false }], ['overlap_param_gather|no overlap of gradient reduction', { grad_reduce: false, param_gather: true }],
-        ['', undefined]], (flags) => overlap(flags));
-    each([['moe_a2a_overlap', true], ['overlap_moe_ep_comm', true], ['overlap of expert exchange, delayed wgrad', true], ['overlap_p2p', undefined]],
+        ['TP communication overlap off', undefined], ['P2P overlap off', undefined], ['', undefined]], (flags) => overlap(flags));
+    each([['moe_a2a_overlap', true], ['overlap_moe_ep_comm', true], ['overlap of expert exchange, delayed wgrad', true], ['no overlap of expert exchange', undefined], ['overlap_p2p', undefined]],
         (flags) => ask({ ...cut, flags }).workload.moe?.overlap);
     each([['bf16, bf16 reduce', 'bf16'], ['bf16, gradients reduced in fp32', 'fp32'], ['bf16', undefined]],
         (precision) => ask({ ...cut, precision }).parallelism.grad_reduce_dtype);

@@ -11,8 +11,9 @@
     }
 
 /* Figures of a software profile that a request may replace. */
+enum { HOST_OPERATOR };
 static const sl_figure_field fields[] = {
-    FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
+    [HOST_OPERATOR] = FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
     FIELD("expert_operator_s", expert_operator_s, 0.0, 1.0),
     FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
     FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
@@ -85,8 +86,10 @@ sl_profile_read(sl_estimate_request *request, sl_errors *warnings, sl_errors *er
 
     sl_software *const own = sl_profile_own(request);
     request->profile_said = true;
-    for (uint32_t k = 0; k < request->software_count; k++)
+    for (uint32_t k = 0; k < request->software_count; k++) {
         sl_figures_copy(fields, FIELDS, said, &read, &own[k]);
+        own[k].host_said = (said & (1u << HOST_OPERATOR)) != 0;
+    }
     return SL_OK;
 }
 

@@ -163,7 +163,8 @@ settle_sdpa(sl_estimate_request *request)
     const bool has_cudnn = a->attention[SL_ATTENTION_CUDNN][0].head_dim != 0;
     const sl_precision precision = request->workload.precision;
 
-    if (!sl_attention_possible(a, SL_ATTENTION_FLASH2, precision) &&
+    if (request->workload.framework != SL_FRAMEWORK_MEGATRON &&
+        !sl_attention_possible(a, SL_ATTENTION_FLASH2, precision) &&
         sl_attention_possible(a, SL_ATTENTION_EFFICIENT, precision)) {
         sl_notes_add(&request->notes, "attention_read", true,
                      "attention \"sdpa\" counts as PyTorch's memory-efficient kernel, which it "

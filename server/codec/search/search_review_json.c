@@ -353,7 +353,7 @@ robustness_say(const sl_review_robustness *r, uint32_t shown, char out[SL_SEARCH
                              r->fast_winner != 0 ? "fast" : "slow");
     (void)sl_text_format(
         out, SL_SEARCH_SENTENCE_BYTES,
-        "%s of the range of clocks and links; of %u shown, %u lie within the %.0f %% "
+        "%s of the range of clocks, links and hosts; of %u shown, %u lie within the %.0f %% "
         "by which published runs differ from predictions.",
         who, shown, r->within_spread, 100.0 * r->spread_ratio);
 }

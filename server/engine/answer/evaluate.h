@@ -93,7 +93,7 @@ sl_sureness(bool has_room, bool fits_certain)
  * fields; 0 too where none is legal. `scratch` is overwritten. */
 int sl_evaluate_sureness(const sl_question *question, sl_estimate *scratch);
 
-/** The step of a combination, which some device holds, at the end of the range of clocks and links;
+/** The step of a combination, which some device holds, at the end of the range of clocks, links and hosts;
  * it is evaluated in `scratch`. */
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,
                            bool slow, sl_estimate *scratch);

@@ -156,10 +156,9 @@ note_experts(const sl_question *question, sl_estimate *out)
                     "expert_tensor was not given: routed experts are cut as the rest, by tensor");
     if (out->workload.framework == SL_FRAMEWORK_FSDP2 && out->plan.expert == 1 &&
         out->plan.tensor > 1 && out->plan.expert_tensor == 1)
-        sl_note_add(
-            out, true, "experts_whole",
-            "routed experts are taken to be whole on each tensor rank; torchtitan cuts them "
-            "as the rest where expert is 1, which expert_tensor = tensor says");
+        sl_note_add(out, true, "experts_whole",
+                    "routed experts are taken to be whole on each tensor rank; torchtitan cuts them "
+                    "as the rest where expert is 1, which expert_tensor = tensor says");
 }
 
 static void
@@ -438,7 +437,8 @@ note_launch(sl_estimate *out)
 {
     const double told_ratio = 0.01; /* less of a step changes nothing that anybody reads */
 
-    if (out->time.terms[SL_TERM_LAUNCH - SL_TERM_FORWARD].value > told_ratio * out->time.step_s)
+    if (!out->software->host_said &&
+        out->time.terms[SL_TERM_LAUNCH - SL_TERM_FORWARD].value > told_ratio * out->time.step_s)
         sl_note_add(
             out, false, "host_speed_assumed",
             "the device waits for the host to issue kernels: the host is taken as fast as those "

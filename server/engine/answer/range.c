@@ -37,8 +37,10 @@ sl_evaluate_step_at(const sl_question *question, const sl_combination *combinati
     sl_combination run = *combination;
     sl_priced priced;
 
-    software.host_operator_s *= slow ? host_high_ratio : host_low_ratio;
-    software.expert_operator_s *= slow ? host_high_ratio : host_low_ratio;
+    if (!software.host_said) { /* who gives it knows it */
+        software.host_operator_s *= slow ? host_high_ratio : host_low_ratio;
+        software.expert_operator_s *= slow ? host_high_ratio : host_low_ratio;
+    }
     run.software = &software;
     cluster.excess = excess_of(&cluster.fabric, slow);
     cluster.operation.speed_sigma_ratio *= slow ? sigma_high_ratio : sigma_low_ratio;
@@ -52,7 +54,6 @@ sl_evaluate_step_at(const sl_question *question, const sl_combination *combinati
     const bool possible = sl_evaluate(&asked, &run, &priced, scratch);
     assert(possible); /* bytes depend on neither clock nor host */
     (void)possible;
-    scratch->software = combination->software;
     return scratch->time.step_s;
 }
 

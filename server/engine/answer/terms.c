@@ -118,7 +118,8 @@ static const sl_term_info terms[] = {
          "routed_parameters) / shards + "
          "routed_parameters / routed_shards + padding) + last_bytes: gradients "
          "cast for the fp32 step, of Megatron on DeepSpeed beside a flat copy; of "
-         "BF16_Optimizer its fp32 sums, cast for the way",
+         "BF16_Optimizer its fp32 sums, cast for the way; last_bytes of the step before, where a "
+         "release lets both stay",
          "DeepSpeed stage_1_and_2.py, its memory estimator, engine.py; "
          "Megatron-LM optimizer.py and distrib_optimizer.py, of gradients "
          "added up in 16 bits"},
@@ -222,7 +223,7 @@ static const sl_term_info terms[] = {
          "microbatches x microbatch_wait_s: each pass of each layer takes the "
          "longer of what the device computes and sends and host_operator_s x the "
          "operators and collectives that the host issues (of all passes "
-         "microbatch_issued_s; unit_operators of them are around each block that FSDP 1 wraps, and "
+         "microbatch_issued_s; unit_operators of them are around each block that FSDP wraps, and "
          "around the rest as one), none with compile or captured graphs; beside it "
          "expert_operator_s x products of experts that "
          "are issued one by one after the counts of tokens are known, less the "

@@ -49,8 +49,9 @@ is_unknown(const sl_question *question, sl_unknown field)
     return (question->unknown & (uint32_t)field) != 0;
 }
 
-/* A release that fixes a choice makes the others implausible; without one, fused kernels are the
- * choice wherever there are any, TransformerEngine's of them where it is Megatron's. */
+/* A release that fixes a choice makes the others implausible; without one, fused kernels of
+ * 16 bits are the choice wherever there are any, TransformerEngine's of them where it is Megatron's;
+ * what SDPA falls back to is asked for by name. */
 static bool
 attention_plausible(const sl_question *question, const sl_software *software,
                     sl_attention_kernel kernel)
@@ -361,7 +362,7 @@ middle_of(survey *s)
     return 0;
 }
 
-/* A combination at the end of the range of clocks and links. */
+/* A combination at the end of the range of clocks, links and hosts. */
 static double
 step_at(const survey *s, uint32_t i, bool slow)
 {

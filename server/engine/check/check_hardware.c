@@ -12,8 +12,16 @@ check_attention(const sl_question *question, sl_errors *err)
     const sl_accelerator *part = &question->cluster->accelerator;
     const sl_workload *workload = &question->workload;
 
-    if ((question->unknown & (uint32_t)SL_UNKNOWN_ATTENTION) != 0 ||
-        sl_attention_possible(part, workload->attention, workload->precision))
+    if ((question->unknown & (uint32_t)SL_UNKNOWN_ATTENTION) != 0)
+        return SL_OK;
+    if (workload->attention == SL_ATTENTION_EFFICIENT &&
+        workload->framework == SL_FRAMEWORK_MEGATRON) {
+        const sl_code foreign = sl_fail(err, SL_E_UNSUPPORTED, "attention_not_of_framework",
+                                        "/workload/attention", "megatron has no such kernel");
+        sl_hint(err, "unfused, flash1, flash2, flash3, cudnn");
+        return foreign;
+    }
+    if (sl_attention_possible(part, workload->attention, workload->precision))
         return SL_OK;
 
     const sl_code code =

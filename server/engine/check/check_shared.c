@@ -91,7 +91,7 @@ sl_check_context(const sl_question *question, sl_errors *err)
                question->workload.attention == SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
                        "a sequence shared by ranks needs a fused attention kernel");
-        sl_hint(err, "flash1, flash2, flash3, cudnn, or context 1");
+        sl_hint(err, "flash1, flash2, flash3, cudnn, efficient, or context 1");
     }
     /* A causal mask is balanced by two pieces a rank, which heads of whole sequences do not need;
      * Megatron cuts two for those as well. */

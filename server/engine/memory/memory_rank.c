@@ -68,6 +68,17 @@ hidden_bytes(const sl_memory_case *c)
            c->slice->spread;
 }
 
+/* A gradient of so many elements beside the one it is added to, where no product adds to that by
+ * itself. What Megatron-FSDP copies into buckets is counted with these. */
+static double
+made_bytes(const sl_memory_case *c, double elements)
+{
+    if (c->workload->framework != SL_FRAMEWORK_MEGATRON || sl_adapter_on(&c->workload->adapter) ||
+        sl_states_gathers_units(c->workload, c->plan))
+        return 0.0;
+    return (1.0 - c->software->gradient_accumulation_fusion) * c->slice->element_bytes * elements;
+}
+
 /* The layer with the loss. */
 static void
 add_head(const sl_memory_case *c, const sl_kind_price *price, sl_rank_bytes *b)
@@ -80,6 +91,7 @@ add_head(const sl_memory_case *c, const sl_kind_price *price, sl_rank_bytes *b)
     b->logit = sl_loss_logits(c);
     b->head_transient = hidden_bytes(c) * copies;
     b->head_elements = price->logits / c->slice->tokens * (double)c->question->model->hidden;
+    b->made_head = made_bytes(c, b->head_elements);
     /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
     if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
         b->head_transient += c->slice->element_bytes * b->head_elements;
@@ -104,7 +116,7 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->logits_width = b->head_transient = b->head_elements = 0.0;
     b->logit = (sl_logit_bytes){0};
     b->mask_bytes = c->software->masks_whole ? c->slice->tokens * c->slice->sequence : 0.0;
-    b->widest_gradient = b->made_gradient = b->largest_matrix = b->largest_block =
+    b->widest_gradient = b->made_gradient = b->made_head = b->largest_matrix = b->largest_block =
         b->block_elements = 0.0;
     b->table_elements = c->question->model->tied && holding->stage.first && holding->stage.last
                             ? c->prices[c->question->model->layers[0]].elements
@@ -223,10 +235,7 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, const sl
     out->dummy_elements =
         c->software->gradient_accumulation_fusion *
         (distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements);
-    /* Where no product adds to it by itself. */
-    if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
-        out->made_gradient = (1.0 - c->software->gradient_accumulation_fusion) *
-                             c->slice->element_bytes * out->largest_matrix;
+    out->made_gradient = made_bytes(c, out->largest_matrix);
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
     const bool alike = c->holdings->cut.split == SL_SPLIT_BLOCKS && kinds == 1;
@@ -312,8 +321,9 @@ cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
     const double e = c->slice->element_bytes;
     const double head = e * b->head_elements;
     const bool frozen = sl_adapter_on(&c->workload->adapter);
-    const bool replicas =
-        sl_framework_replicates(c->workload->framework) && b->layouts->all.parameter_bytes > e;
+    const bool quantised = frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16;
+    const bool replicas = sl_framework_replicates(c->workload->framework) && !quantised &&
+                          b->layouts->all.parameter_bytes > e;
 
     if (sl_framework_is_fsdp(c->workload->framework) && sl_slice_autocasts(c->workload)) {
         const double kept = rebuilt ? e * b->gathered.unit_elements + head : e * b->elements->all;
@@ -446,6 +456,7 @@ set_loss_phases(const sl_rank_bytes *b, const cached *copies, const sl_rank_phas
     head->stepped = b->gathered.stepped_head;
     head->logits = b->logits_width * b->logit.head;
     head->transient = b->head_transient;
+    head->made = b->made_head;
     head->cached = copies->loss;
 }
 
@@ -524,13 +535,17 @@ set_root(const sl_memory_case *c, const sl_rank_bytes *b, bool appear, sl_rank_p
         phase->unreduced += 2.0 * b->layouts->all.gradient_bytes * b->table_elements;
 }
 
-/* What the step before left: a copy goes when the next one takes its name, a gradient before that. */
+/* What the step before left: a copy goes when the next one takes its name, a gradient before that.
+ * Beside the first micro-batch's forward those stand for the new ones. */
 static void
-keep_stepped(double copies, double gradients, sl_rank_phase *from, const sl_rank_phase *to)
+keep_stepped(const sl_memory_case *c, double copies, double gradients, uint32_t first,
+             sl_rank_phase phases[PHASES])
 {
-    for (; from < to; from++) {
-        from->copies = copies;
-        from->last = gradients;
+    const bool alone = sl_plan_microbatches(c->workload, c->plan) == 1;
+
+    for (uint32_t i = first; i < PHASE_OPTIMIZER; i++) {
+        phases[i].copies = copies;
+        phases[i].last = alone && i < PHASE_BACKWARD ? 0.0 : gradients;
     }
 }
 
@@ -590,7 +605,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
     phases[PHASE_OPTIMIZER].name = "optimizer";
     phases[PHASE_OPTIMIZER].copies = stepped;
     if (c->software->stepped_stay && stepped > 0.0)
-        keep_stepped(stepped, gradients, &phases[first], &phases[PHASE_OPTIMIZER]);
+        keep_stepped(c, stepped, gradients, first, phases);
     phases[PHASE_OPTIMIZER].lists = step_lists(c, b);
 
     pick_peak(phases, first, out);

@@ -27,7 +27,8 @@ typedef struct sl_rank_bytes {
     double widest_gradient;
     double dummy_elements;
     double largest_matrix; /* elements, on this rank */
-    double made_gradient;  /* of that, on its way to the one it is added to */
+    double made_gradient;  /* of that, on its way to the one it is added to ... */
+    double made_head;      /* ... and the head's */
     double received, sent; /* of one micro-batch, from and to the stages beside it */
     double rebuilt, kept;  /* beside and by the block that rebuilds most */
     double rebuilds;       /* blocks that do */

@@ -98,12 +98,10 @@ sl_slice_hooked(const sl_software *software, const sl_plan *plan)
     return plan->zero_stage == 3 && software->module_operators > 0.0;
 }
 
-/* A unit of FSDP1 is one flat parameter, which trains or does not: a block is one, and each half of
- * an adapter by itself (PEFT utils/other.py, fsdp_auto_wrap_policy). */
 static bool
 wraps_units(const sl_workload *workload, const sl_plan *plan)
 {
-    return workload->framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage > 0;
+    return sl_framework_is_fsdp(workload->framework) && plan->zero_stage > 0;
 }
 
 sl_slice

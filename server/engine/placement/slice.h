@@ -47,7 +47,7 @@ typedef struct sl_slice {
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s;  /* to issue one operator; 0 where graphs or generated code do */
     double unit_operators;   /* that what the host does around a unit of FSDP is as long as, in each
-                                pass: a block, half an adapter, all that is in neither */
+                                pass: a block, all that is in none */
     double module_operators; /* that hooks around a module are as long as, in each pass */
     sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */

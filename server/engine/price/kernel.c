@@ -241,7 +241,7 @@ sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel kernel,
 
 /* Laws are of 16 bits: in 32 the datasheet's rates are to each other as those of the kernels. */
 static double
-width_ratio(const sl_slice *slice, const sl_operator *op)
+wide_rate_ratio(const sl_slice *slice, const sl_operator *op)
 {
     const sl_precision precision = sl_slice_precision(slice, op);
     const sl_accelerator *const part = slice->accelerator;
@@ -263,8 +263,8 @@ fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double s = slice->document;
     const double blocks = slice->sequences * heads * ceil(slice->sequence / slice->context / 128.0);
     const double occupancy = fmin(1.0, blocks / slice->accelerator->gemm.multiprocessors);
-    const double rate = law->peak_flops_per_s * width_ratio(slice, op) * slice->clock_ratio * s /
-                        (s + law->half_length) * occupancy;
+    const double rate = law->peak_flops_per_s * wide_rate_ratio(slice, op) * slice->clock_ratio *
+                        s / (s + law->half_length) * occupancy;
 
     return law->launch_s + flops / rate;
 }

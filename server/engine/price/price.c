@@ -415,11 +415,11 @@ sl_price_one(const sl_cluster *cluster, const sl_plan *plan, const sl_slice *sli
     price_operators(&p, kind, index, index + 1);
 }
 
-/* What is in no block is one unit, the root, however many kinds it comes in. */
+/* What is in no block is one unit of its stage, the root, however many kinds it comes in. */
 static bool
-opens_unit(const sl_model *model, uint32_t kind)
+opens_unit(const sl_model *model, const sl_plan *plan, uint32_t kind)
 {
-    return sl_schedule_is_block(model, kind) || kind == model->layers[0];
+    return sl_schedule_is_block(model, kind) || kind == model->layers[0] || plan->pipeline > 1;
 }
 
 void
@@ -434,7 +434,7 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_plan *
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
-        const double around = opens_unit(model, k) ? slice->unit_operators : 0.0;
+        const double around = opens_unit(model, plan, k) ? slice->unit_operators : 0.0;
 
         p.out = &out[k];
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes,

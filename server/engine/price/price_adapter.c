@@ -107,8 +107,10 @@ precision_of(const sl_slice *slice)
     return sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
 }
 
-/* The host is at most two units ahead of the device (limit_all_gathers), so that what it takes
- * around those of a product's adapters is waited for, but for as long as that product and they run. */
+/* A unit of FSDP 1 is one flat parameter, which trains or does not, and each half of an adapter is
+ * one by itself (PEFT utils/other.py, fsdp_auto_wrap_policy). The host is at most two units ahead of
+ * the device (limit_all_gathers), so that what it takes around those of a product's adapters is
+ * waited for, but for as long as that product and they run. */
 static void
 await_units(const sl_pricing *p, double units, double forward_s, double backward_s)
 {
@@ -151,6 +153,6 @@ sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operat
         p->out->forward_issued += with.kernels_forward + hooks;
         p->out->backward_issued += with.kernels_backward + hooks;
     }
-    if (slice->unit_operators > 0.0)
+    if (slice->framework == SL_FRAMEWORK_FSDP1)
         await_units(p, units, p->out->forward_s - forward_s, p->out->backward_s - backward_s);
 }

@@ -10,7 +10,8 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
-/* Added up in 16 bits: both read, one written. */
+/* Added up in 16 bits: both read, one written. Fused it would be 2, and is taken as fp32's until the
+ * clocks and the rate of 8 bits, which were fitted so, are fitted anew. */
 static const double half_accumulate_bytes = 6.0;
 
 double

@@ -37,7 +37,7 @@ typedef struct sl_review_plan {
     double step_low_s, step_high_s;
     uint64_t reserved_low_bytes, reserved_high_bytes;
     bool fits_certain; /* as of an estimate */
-    /* At the ends of the range of clocks and links alone, which all plans share; of the rivals. */
+    /* At the ends of the range of clocks, links and hosts alone, which all plans share; of the rivals. */
     double fast_step_s, slow_step_s;
     double spread_ratio; /* that published runs have around a prediction */
     sl_review_simulated simulated;

@@ -19,7 +19,7 @@ fused_kernel(const sl_question *question)
 {
     const sl_accelerator *part = &question->cluster->accelerator;
     static const sl_attention_kernel newest_first[] = {SL_ATTENTION_FLASH3, SL_ATTENTION_CUDNN,
-                                                       SL_ATTENTION_FLASH2};
+                                                       SL_ATTENTION_FLASH2, SL_ATTENTION_EFFICIENT};
 
     if (sl_model_is_plain(question->model) || question->model->biased)
         return SL_ATTENTION_UNFUSED;

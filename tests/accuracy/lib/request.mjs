@@ -124,8 +124,8 @@ function tensorOverlapOf(row) {
 }
 
 /** Options of Megatron's optimizer; Megatron-LLaMA's has both for good, and is named by them. */
-const reduceOverlaps = [[/\bno overlap\b|\boverlap off\b/i, false], [/\boverlap grad(ient)? reduce\b|\boverlapped distributed optimizer\b/i, true]];
-const gatherOverlaps = [[/\bno overlap(?! of grad)\b|\boverlap off\b/i, false], [/\boverlap param(eter)? gather\b|\boverlapped distributed optimizer\b/i, true]];
+const reduceOverlaps = [[/\bno overlap\b|(?<!\b(?:EP|TP|P2P|communication) )\boverlap off\b/i, false], [/\boverlap grad(ient)? reduce\b|\boverlapped distributed optimizer\b/i, true]];
+const gatherOverlaps = [[/\bno overlap(?! of grad)\b|(?<!\b(?:EP|TP|P2P|communication) )\boverlap off\b/i, false], [/\boverlap param(eter)? gather\b|\boverlapped distributed optimizer\b/i, true]];
 
 const overlapOf = (row) => known({ tensor: tensorOverlapOf(row), grad_reduce: firstMatch(reduceOverlaps, row.notes),
     param_gather: firstMatch(gatherOverlaps, row.notes) });

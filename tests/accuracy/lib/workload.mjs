@@ -303,7 +303,7 @@ function moeOf(row) {
             [/all-?to-?all dispatcher/i, 'alltoall'],
             // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
             [tokenDrop, 'alltoall']], row.notes),
-        overlap: /moe[_ ]a2a[_ ]overlap|overlap moe ep comm|overlap of expert exchange/.test(row.notes) || undefined,
+        overlap: /moe[_ ]a2a[_ ]overlap|overlap moe ep comm|(?<!\bno )overlap of expert exchange/.test(row.notes) || undefined,
     });
 }
 

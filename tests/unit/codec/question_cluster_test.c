@@ -391,7 +391,7 @@ choices_are_the_legal_values_of_each_setting(void)
         strstr(out.data, "\"framework\":[\"megatron\",\"fsdp1\",\"fsdp2\",\"deepspeed\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(
         out.data,
-        "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\",\"efficient\"]"));
+        "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"errors\":[]"));
     sl_buffer_clear(&out);
 }

@@ -255,7 +255,6 @@ words_for_attention_mean_what_the_part_runs(void)
         {"flash", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* TransformerEngine's, no flash3 there */
         {"sdpa", "nvidia-h100-sxm5-80gb", SL_ATTENTION_FLASH2},
         {"sdpa", "nvidia-gb200", SL_ATTENTION_CUDNN}, /* PyTorch prefers it from 2.9 on */
-        {"sdpa", "nvidia-t4", SL_ATTENTION_EFFICIENT}, /* no flash kernel is */
         {"eager", "nvidia-h100-sxm5-80gb", SL_ATTENTION_UNFUSED},
         {"cudnn", "nvidia-h100-sxm5-80gb", SL_ATTENTION_CUDNN},
     };
@@ -292,9 +291,19 @@ words_for_attention_mean_what_the_part_runs(void)
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2023 */
     clear(&r);
-    read_workload(&r, "\"attention\":\"sdpa\",\"precision\":\"fp32\"");
+    read_workload(&r, "\"attention\":\"sdpa\",\"precision\":\"fp32\",\"framework\":\"ddp\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_EFFICIENT);
+    clear(&r);
+    read_workload(&r, "\"attention\":\"sdpa\",\"precision\":\"fp32\""); /* Megatron has none */
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2);
+    clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":8,\"global_batch_size\":8,\"attention\":\"sdpa\","
+               "\"framework\":\"ddp\"}",
+               "{\"accelerator\":\"nvidia-t4\"}", NULL);
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_EFFICIENT); /* no flash kernel is */
     clear(&r);
     read_parts(&r, NULL,
                "{\"sequence_length\":8,\"global_batch_size\":8,\"attention\":\"sdpa\","

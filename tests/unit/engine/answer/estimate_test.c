@@ -282,6 +282,10 @@ a_host_that_is_waited_for_widens_the_interval(void)
     CU_ASSERT_TRUE(e->step_high_s / e->step_low_s > 1.1 * narrow);
     CU_ASSERT_TRUE(e->step_high_s > 1.25 * e->time.step_s);
     CU_ASSERT_TRUE(sl_fixture_has_note(e, "host_speed_assumed"));
+    software[0].host_said = true;
+    e = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(e->step_high_s < 1.25 * e->time.step_s);
+    CU_ASSERT_FALSE(sl_fixture_has_note(e, "host_speed_assumed"));
 }
 
 static void
@@ -435,6 +439,8 @@ fused_attention_is_refused_outside_16_bits(void)
     q.workload.precision = SL_PRECISION_FP32;
     q.workload.attention = SL_ATTENTION_FLASH2;
     expect_fault(&q, "attention_not_supported", "/workload/attention", "unfused");
+    q.workload.attention = SL_ATTENTION_EFFICIENT;
+    expect_fault(&q, "attention_not_of_framework", "/workload/attention", "unfused");
     q.unknown = SL_UNKNOWN_ATTENTION;
     const sl_estimate *e = sl_fixture_answer(&q);
     CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_UNFUSED);

@@ -265,6 +265,16 @@ what_was_stepped_on_stays_where_the_release_leaves_it(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 0.0); /* summed in fp32 */
 }
 
+static double
+transient_of_last(const sl_question *q)
+{
+    const sl_estimate *e = sl_fixture_answer(q);
+    const sl_rank_memory *last = &e->memory.ranks[e->memory.rank_count - 1];
+
+    sl_expect_text(last->phase, "head", "phase");
+    return sl_fixture_bytes(last, SL_TERM_BACKWARD_TRANSIENT);
+}
+
 /* A product that does not add to a gradient by itself makes one beside it, of the widest matrix. */
 static void
 a_gradient_is_made_beside_the_one_it_is_added_to(void)
@@ -275,6 +285,40 @@ a_gradient_is_made_beside_the_one_it_is_added_to(void)
     software.gradient_accumulation_fusion = 0.0;
     sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_BACKWARD_TRANSIENT) - fused,
                    2.0 * HIDDEN * (double)q.model->ffn, 1e-8, "made");
+
+    /* Not of what is frozen, and not once more of what goes into the buckets of Megatron-FSDP. */
+    const sl_question plain = q;
+    for (uint32_t i = 0; i < 2; i++) {
+        q = plain;
+        if (i == 0)
+            q.workload.adapter = (sl_adapter){
+                .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"q_proj"}};
+        else
+            q.plan = (sl_plan){.tensor = 1,
+                               .pipeline = 1,
+                               .virtual_pipeline = 1,
+                               .context = 1,
+                               .expert = 1,
+                               .data = 8,
+                               .zero_stage = 3};
+        software.gradient_accumulation_fusion = 0.0;
+        const double apart = sl_fixture_bytes_of(&q, SL_TERM_BACKWARD_TRANSIENT);
+        software.gradient_accumulation_fusion = 1.0;
+        CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_BACKWARD_TRANSIENT), apart);
+    }
+}
+
+/* The head's likewise, in whose backward a loss that works in place of the logits has its peak. */
+static void
+the_heads_gradient_is_made_beside_its_sum(void)
+{
+    sl_question q = staged();
+
+    q.workload.loss = SL_LOSS_FUSED;
+    const double fused = transient_of_last(&q);
+    software.gradient_accumulation_fusion = 0.0;
+    sl_expect_near(transient_of_last(&q) - fused, 2.0 * HIDDEN * (double)q.model->vocabulary, 1e-8,
+                   "made");
 }
 
 int
@@ -293,6 +337,7 @@ main(int argc, char **argv)
         SL_CASE(an_exchange_repeats_heads_for_deepspeed_alone),
         SL_CASE(what_was_stepped_on_stays_where_the_release_leaves_it),
         SL_CASE(a_gradient_is_made_beside_the_one_it_is_added_to),
+        SL_CASE(the_heads_gradient_is_made_beside_its_sum),
     };
 
     return sl_run_cases(argc, argv, "transient_memory", cases, sizeof cases / sizeof cases[0]);

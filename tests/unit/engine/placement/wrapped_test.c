@@ -86,9 +86,25 @@ the_host_is_waited_for_at_each_unit(void)
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
 }
 
+/* Blocks are units of FSDP 2 as well, whose adapters go with them. */
+static void
+the_second_fsdp_has_blocks_for_units(void)
+{
+    sl_question q = wrapped_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    software.host_operator_s = 1.0;
+    software.unit_operators = 0.0;
+    const double alone_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
+    software.unit_operators = 1e6;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH) - alone_s,
+                   (3.0 * LAYERS + 2.0) * 1e6, 1e-3, "units");
+}
+
 static const sl_case cases[] = {
     SL_CASE(inputs_of_frozen_blocks_stay_with_their_gradients),
     SL_CASE(inputs_of_others_do_not),
+    SL_CASE(the_second_fsdp_has_blocks_for_units),
     SL_CASE(the_host_is_waited_for_at_each_unit),
 };
 
